@@ -13,7 +13,7 @@ pub use random::Random;
 pub const PARTITION: u32 = 1_000;
 /// The difference between adjacent row numbers in a partition. It leaves room for new row numbers in between.
 pub const GAP: u32 = 4_000_000;
-/// The exclusive upper bound of `level`. Levels are uniformly distributed, so each level occurs in 1 % of the entities.
+/// The exclusive upper bound of `level`. Levels are uniformly distributed, so each one matches 1% of the entities.
 pub const LEVELS: u32 = 100;
 
 /// A measurement taken at a station, with two key fields and ten properties. Its size is about 240 bytes.

@@ -144,8 +144,8 @@ pub fn repeat<T>(time: Duration, batch: u32, mut operation: impl FnMut() -> Outc
     }
 }
 
-/// Repeats an operation like [`repeat`], for operations that never wait. Only the thread's running time counts, so other load on the machine slows all
-/// contenders equally. On an idle machine, the thread is always running.
+/// Repeats an operation like [`repeat`], but counts only the thread's CPU time. Other load on the machine then slows all contenders equally. The operation must
+/// never block, because the time for which the thread is blocked does not count.
 pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Outcome<T>) -> Outcome<Rate> {
     let before = busy();
     let rate = repeat(time, batch, operation)?;
@@ -153,7 +153,7 @@ pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Out
     Ok(Rate { elapsed: elapsed.filter(|elapsed| !elapsed.is_zero()).unwrap_or(rate.elapsed), ..rate })
 }
 
-/// Returns this thread's running time since it started, or `None` if the system does not report it.
+/// Returns the CPU time used by this thread since it started, or `None` if the system does not report it.
 fn busy() -> Option<Duration> {
     let line = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     line.split(' ').next()?.parse().ok().map(Duration::from_nanos)

@@ -68,7 +68,7 @@ impl Large {
         self.filled(kind)
     }
 
-    /// Returns a contender's folder, loading it first if necessary. Its entities may have been updated since.
+    /// Returns a contender's folder, loading it first if necessary. Its entities may have been updated since it was loaded.
     pub fn filled(&self, kind: Kind) -> Outcome<PathBuf> {
         let (folder, whole) = (self.place(kind), self.place(kind).with_extension("whole"));
         if !(whole.exists() && folder.exists()) {

@@ -22,7 +22,7 @@ pub enum Subject {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Options {
-    /// The number of entities in the table for reads. It is a multiple of 1,000.
+    /// The number of entities in the table used by the read benchmarks, rounded up to a multiple of 1,000.
     pub entities: u32,
     /// The number of rounds per contender.
     pub rounds: usize,

@@ -43,7 +43,7 @@ impl fmt::Display for Target {
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The number of entities in the table read, or `None` if the measurement reads a different table.
+    /// The number of entities in the table that was read, or `None` if the measurement reads a different table.
     pub entities: Option<u32>,
     /// The name of the measured work.
     pub work: String,
@@ -66,12 +66,13 @@ pub struct Report {
 }
 
 impl Report {
-    /// Sets the number of entities in the table read by the next measurements.
+    /// Sets the number of entities in the table that the next measurements read.
     pub const fn set_entities(&mut self, entities: u32) {
         self.entities = Some(entities);
     }
 
-    /// Adds a row for each named contender in `targets`, comparing this project's rate with the contender's. A missing figure misses the target.
+    /// Adds a row for each named contender in `targets`, comparing this project's rate with the contender's. If a figure is missing, the target counts as
+    /// missed.
     pub fn compare(&mut self, work: &str, figures: &[Figure], targets: &[(&str, Target)]) {
         self.compare_as(rate, work, figures, targets);
     }

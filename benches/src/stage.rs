@@ -80,13 +80,13 @@ impl Stage {
     }
 
     /// Returns the number of entities in a large table. In a full run, it is a hundred times as many as in the small table. Otherwise, it is the number of
-    /// entities in the table for reads.
+    /// entities in the table used by the read benchmarks.
     #[must_use]
     pub fn large(&self) -> u32 {
         if self.options.full { self.small().saturating_mul(100) } else { self.options.entities }
     }
 
-    /// Returns the number of partitions in the table for reads.
+    /// Returns the number of partitions in the table used by the read benchmarks.
     #[must_use]
     pub fn partitions(&self) -> u32 {
         self.options.entities / PARTITION

@@ -21,7 +21,7 @@ const WRITERS: u64 = 32;
 /// The number of rows per transaction.
 const ROWS: u32 = 10;
 
-/// The distribution of the rows of a transaction over partitions.
+/// The distribution of a transaction's rows over partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rows {
     /// All rows of a transaction are in one partition, as the engine requires.
@@ -49,11 +49,11 @@ pub struct Work {
 pub struct Figures {
     /// The number of rows updated per second.
     pub rows: f64,
-    /// The median of the time until a write was durable, in milliseconds.
+    /// The median write latency (the time until a write was durable), in milliseconds.
     pub half: f64,
-    /// The 99.9th percentile of the time until a write was durable, in milliseconds.
+    /// The 99.9th percentile of the write latency, in milliseconds.
     pub most: f64,
-    /// The longest time until a write was durable, in milliseconds.
+    /// The highest write latency, in milliseconds.
     pub longest: f64,
     /// The number of full seconds in which no write became durable.
     pub idle_seconds: u32,
@@ -65,7 +65,7 @@ pub struct Figures {
     pub folder_after: u64,
     /// The time needed to close the database, in milliseconds.
     pub close: f64,
-    /// The number of pages of 1,000 entities read during the updates, per second of the reader's running time.
+    /// The number of pages of 1,000 entities read during the updates, per second of the reader's CPU time.
     pub pages: f64,
 }
 
@@ -232,7 +232,7 @@ fn watch(folder: &Path, running: &Running) -> Outcome<Seen> {
     Ok(seen)
 }
 
-/// Reads pages for the given time. Returns the number of pages per second of the reader's running time.
+/// Reads pages for the given time. Returns the number of pages per second of the reader's CPU time.
 fn read_pages(store: &dyn Store, warm: u32, time: Duration) -> Outcome<f64> {
     let (mut look, mut random) = (store.look()?, Random::new(5));
     let rate = repeat_busy(time, 1, || {

@@ -1,6 +1,6 @@
 //! A model of convergence (`docs/convergence.md`). It contains an entity, called the source, and a target, such as an index row, for each value that the source
-//! has had. Each target has a guard, which is a row whose version changes with every write to the target. A record lists the targets that do not match the
-//! source yet. Processes settle these targets, which means that they update each target from the source.
+//! has had. Each target has a guard: a row whose version changes with every write to the target. A record lists the targets that do not match the source yet.
+//! Processes settle these targets: they update each target from the source.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,9 +1,9 @@
 //! A model of the change feed (`table-patterns/src/feed.rs`). It contains several partitions, writers, views with several followers (processes that keep a view
 //! up to date), trims (which delete old entries), and a table that is dropped.
 //!
-//! A commit writes its changes and replaces the head, which is a row that contains the number of the last change. Readers read the head, and then the entries
-//! up to that number. A follower that has read all entries marks the feed as quiet, first in the head and then in the registry of partitions. Later calls skip
-//! quiet feeds. The protocol uses no clocks.
+//! A commit writes its changes and replaces the head, a row that contains the number of the last change. Readers read the head, and then the entries up to that
+//! number. A follower that has read all entries marks the feed as quiet, first in the head and then in the registry of partitions. Later calls skip quiet
+//! feeds. The protocol uses no clocks.
 //!
 //! The following designs were rejected. Numbered slots that are filled by inserts require placeholders for the slots of dead writers, and a check against the
 //! floor for writers that were paused during a trim. They also do not order changes that two processes make to the same entity. Marks for each reader cost one
@@ -54,7 +54,7 @@ const LIMIT: u64 = 2;
 /// The number of entries that a trim deletes in one transaction.
 const PAGE: usize = 2;
 
-/// A position in a feed, which consists of the id of the feed and the number of the last change that has been read.
+/// A position in a feed: the id of the feed and the number of the last change that has been read.
 type Cursor = (u64, u64);
 
 #[derive(Clone, Copy)]
@@ -81,7 +81,7 @@ struct Listing {
 #[derive(Clone, Default)]
 struct Partition {
     head: Option<Head>,
-    /// The entries of the feed, which are the changes keyed by number.
+    /// The entries of the feed: its changes, keyed by number.
     entries: BTreeMap<u64, usize>,
     listing: Option<Listing>,
     /// The largest number in any cursor that a reader of the current feed has been given.
@@ -100,7 +100,7 @@ struct View {
 struct State {
     partitions: [Partition; PARTITIONS],
     views: [View; VIEWS],
-    /// The heads that are cached by each of the two writer processes.
+    /// The heads cached by each of the two writer processes.
     heads: [[Option<Head>; PARTITIONS]; 2],
     versions: u64,
     changes: usize,
@@ -116,7 +116,7 @@ impl State {
     }
 }
 
-/// The state that the processes of a run share.
+/// The state shared by the processes of a run.
 #[derive(Clone)]
 struct World {
     state: Rc<RefCell<State>>,
@@ -340,7 +340,7 @@ impl World {
             if page.is_empty() {
                 return;
             }
-            // If the table has been recreated, its rows are those of another feed.
+            // If the table has been recreated, its rows belong to another feed.
             let is_same = self.state.borrow().partitions[at].head.is_some_and(|head| head.feed == read.feed);
             if !is_same && self.holds(TRIM_READS_HEAD) {
                 return;

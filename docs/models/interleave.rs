@@ -60,7 +60,7 @@ pub(crate) struct Processes {
     pub(crate) random: Random,
     awake: Vec<Process>,
     asleep: Vec<Process>,
-    /// A running process pauses before a request with a probability of 1 in this number; never if it is `None`.
+    /// Before each request, a running process pauses with a probability of 1 in this number. If it is `None`, running processes never pause.
     pauses: Option<usize>,
 }
 
@@ -69,7 +69,7 @@ impl Processes {
         Self { random, awake: Vec::new(), asleep: Vec::new(), pauses: None }
     }
 
-    /// Creates processes that pause before any request, with a probability of 1 in `times`.
+    /// Creates processes that pause before each request with a probability of 1 in `times`.
     pub(crate) fn pausing(random: Random, times: usize) -> Self {
         Self { pauses: Some(times), ..Self::new(random) }
     }
@@ -117,7 +117,7 @@ impl Processes {
         }
     }
 
-    /// Returns some of the paused processes, in random order, which the caller resumes. The others are never resumed.
+    /// Returns some of the paused processes, in random order. The caller resumes these; the others are never resumed.
     pub(crate) fn sleepers(&mut self) -> Vec<Process> {
         let mut asleep = std::mem::take(&mut self.asleep);
         let mut woken = Vec::new();

@@ -4,8 +4,8 @@
 //! run must fail, which proves that the condition is needed.
 //!
 //! `cargo run --release -p models -- --runs 1000000` runs all models. `--only` selects one of `feed`, `convergence`, `places`, `backfill`, `copies`, `fairness`
-//! and `settling`. `--seed N` prints one run of the complete protocol. `--without N` prints the first run that fails without the condition of that number, which
-//! may be one that random runs rarely need.
+//! and `settling`. `--seed N` prints one run of the complete protocol. `--without N` prints the first run that fails without condition number N, even if random
+//! runs rarely need this condition.
 
 mod backfill;
 mod convergence;
@@ -18,7 +18,7 @@ mod settling;
 
 use std::process::ExitCode;
 
-/// A model of a protocol, which consists of the names of its conditions and a function that runs it with a seed and, optionally, without one condition.
+/// A model of a protocol: the names of its conditions, and a function that runs it with a seed and, optionally, without one condition.
 struct Model {
     name: &'static str,
     conditions: &'static [&'static str],
@@ -35,7 +35,7 @@ const MODELS: [Model; 7] = [
     settling::MODEL,
 ];
 
-/// The number of successful runs without a condition after which the condition counts as unnecessary.
+/// The number of runs that must succeed without a condition before the condition counts as unnecessary.
 const WITHOUT: u64 = 200_000;
 
 impl Model {

@@ -58,7 +58,7 @@ struct Store {
     /// The number of changes made to the source so far.
     changes: usize,
     list: Stored<BTreeSet<usize>>,
-    /// The record of each partition, which is `true` if the partition contains rows of the source.
+    /// The record of each partition: `true` if the partition contains rows of the source.
     records: BTreeMap<usize, Stored<bool>>,
     /// The versions of deleted records. A record that is created again gets a new version.
     deleted: BTreeMap<usize, u64>,
@@ -101,7 +101,7 @@ impl World {
         false
     }
 
-    /// Applies the changes of the source like a process that never dies. Returns `false` if this takes too many rounds.
+    /// Applies the changes of the source as a process that never dies. Returns `false` if this takes too many rounds.
     fn settle(&self) -> bool {
         let living = Self { lives: true, ..self.clone() };
         let is_done = Rc::new(Cell::new(false));
@@ -132,7 +132,7 @@ impl World {
         let mut store = self.store.borrow_mut();
         let version = Some(version).filter(|_| self.holds(RECORD_VERSION));
         if !has && !self.holds(RECORD_STAYS) {
-            // The row is deleted, and the next one is a new row.
+            // The row is deleted. If the record is written again, it is a new row.
             let stored = store.records.get(&at).map_or(0, |record| record.version);
             if version.is_some_and(|version| version != stored) {
                 return false;

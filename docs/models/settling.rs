@@ -1,6 +1,6 @@
 //! A model of an optional property that is added while programs built from an older release are writing. Older programs replace entities, and also update
-//! entities whose copies contain all properties. The model contains the mark in the stored schema, which shows that older programs may still write, the wait
-//! before the property is first written, and the copies.
+//! entities whose copies contain all properties. The model contains the copies, the wait before the property is first written, and the mark in the stored
+//! schema. The mark shows that older programs may still write.
 //!
 //! Leases, waits and requests are measured by clocks that run at the same rate. A request takes effect within `REQUEST` or never.
 
@@ -40,7 +40,7 @@ const ONE_VERSION: usize = 9;
 const LEASE: i64 = 5;
 /// The time after which a request can no longer take effect.
 const REQUEST: i64 = 5;
-/// The time that a program which knows the property waits before it writes the property.
+/// The time for which a newer program waits before it writes the property.
 const WAIT: i64 = LEASE + REQUEST + 1;
 const ROWS: usize = 2;
 
@@ -52,7 +52,7 @@ enum Schema {
     Newer(bool),
 }
 
-/// The content of the copy of an entity, which is the value of the property.
+/// The content of an entity's copy: the value of the property.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Copied(Option<u64>);
 
@@ -174,7 +174,7 @@ impl World {
                 Schema::Older => {
                     give_way().await;
                     let mut store = self.store.borrow_mut();
-                    // The schema is stored on the condition that it still has the version that was read.
+                    // The schema is stored only if it still has the version that was read.
                     if store.schema == Schema::Older {
                         store.schema = Schema::Newer(true);
                         break self.holds(FIRST_WAITS);

@@ -49,7 +49,7 @@ pub async fn run_and_delete(
 /// Deletes all tables in a store and returns the number of deleted tables. Tables already deleted by another program are not counted.
 ///
 /// # Errors
-/// The first error from the store. All other tables have then been deleted, unless the tables could not be listed.
+/// The first deletion error, after the deletion of every table has been attempted. If the tables cannot be listed, the listing error.
 pub async fn delete_tables(store: &impl TableStore) -> Result<usize> {
     let (mut deleted, mut from, mut first_error) = (0, None, None);
     loop {

@@ -13,7 +13,7 @@ const WIDTH: u16 = 118;
 pub struct Grid {
     headers: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// The positions of the right-aligned columns, which contain numbers.
+    /// The positions of the numeric columns, which are right-aligned.
     right: Vec<usize>,
     whole: bool,
 }

@@ -315,7 +315,7 @@ async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Prints the distribution of the load of opening tickets over the partitions. Each tenant has one partition.
+/// Prints how the load of opening tickets is distributed over the partitions. Each tenant has one partition.
 fn heat() -> Result<(), Failed> {
     let start = DateTime::from_timestamp(1_767_225_600, 0).unwrap_or_default();
     let next = move |draw: &mut table_advice::Draw<'_>| {

@@ -1,4 +1,4 @@
-//! The first input of the cookbook, which consists of public-domain datasets and a fictional company. It is part of the binary and is imported into a store.
+//! The first input of the cookbook: public-domain datasets and a fictional company. It is part of the binary and is imported into a store.
 
 use std::error::Error;
 use std::io::Write;

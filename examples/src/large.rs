@@ -1,4 +1,4 @@
-//! The second, larger input of the cookbook, which consists of any number of builds of Debian packages.
+//! The second, larger input of the cookbook: any number of builds of Debian packages.
 //!
 //! The builds are generated from the package index of the machine or, if it has none, from an index created by a seeded generator. The same index and the same
 //! number of builds always produce the same builds, so a recipe can compute its expected result by generating them again.

@@ -1,4 +1,4 @@
-//! A recipe of the cookbook, which is a question about stored data with its plan, its result and its cost.
+//! A recipe of the cookbook: a question about stored data, with its plan, its result and its cost.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ impl<I: ?Sized> fmt::Debug for Recipe<I> {
 /// The output of a recipe.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The query plan, made before the query runs. It is empty if the recipe is a write.
+    /// The query plan, determined before the query runs. It is empty if the recipe is a write.
     pub plan: String,
     /// The result of the query, as a table.
     pub answer: Grid,

@@ -1,4 +1,4 @@
-//! The store of the examples, which is an embedded engine in a folder or in memory, or an account. It meters calls to tables, and it includes queues and blobs.
+//! The store of the examples: an embedded engine in a folder or in memory, or an account. It meters calls to tables, and it includes queues and blobs.
 
 #[cfg(feature = "azure")]
 mod account;
@@ -170,7 +170,7 @@ impl Store {
         &self.queues
     }
 
-    /// Returns the name of a queue for this run. The prefix of the name is unique to the run, because an account may contain other queues.
+    /// Returns the name of a queue for this run. The prefix of the name is unique to the run, so the name differs from those of other queues in the account.
     ///
     /// # Errors
     /// Any error from [`QueueName::new`].
@@ -181,7 +181,7 @@ impl Store {
         Ok(queue)
     }
 
-    /// Returns the blob store, which is a folder, memory or a container.
+    /// Returns the blob store: a folder, an in-memory store or a container.
     #[must_use]
     pub fn blobs(&self) -> Arc<dyn ObjectStore> {
         Arc::clone(&self.blobs)
@@ -190,7 +190,7 @@ impl Store {
     /// Deletes the queues and the container created by this run.
     ///
     /// # Errors
-    /// The first error from the queues and the container. All others have then been deleted.
+    /// The first error from a queue or from the container. The deletion of all others is attempted nevertheless.
     pub async fn delete_queues_and_blobs(&self) -> Result<()> {
         let named = std::mem::take(&mut *self.run.queues.lock().unwrap_or_else(PoisonError::into_inner));
         let mut outcome = Ok(());

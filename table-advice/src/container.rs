@@ -14,7 +14,7 @@ use crate::fault::{BudgetFault, WorkloadFault};
 use crate::report::Report;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
-/// The maximum number of near-limit partition keys listed in the summary, and of tables listed in an error.
+/// The maximum number of items named in one text: near-limit partition keys in the summary, and tables in an error.
 const NAMED: usize = 5;
 /// The minimum number of distinct first-level values for evenly spread writes, according to the documentation (HPK-16).
 const FIRST_VALUES: usize = 1_000;
@@ -68,9 +68,9 @@ impl Report {
     ///
     /// # Errors
     /// - `InvalidWorkload` if one of the design's queries fixes an unknown level.
-    /// - `InvalidWorkload` if a number of the design is negative, infinite or not a number.
+    /// - `InvalidWorkload` if one of the design's numeric settings is negative, infinite or not a number.
     /// - `InvalidInput` if the design's throughput, or its stored bytes in any level order, need more than 1,000 physical partitions.
-    /// - `InvalidWorkload` if the workload has load, but none for the design's [table](Design::table).
+    /// - `InvalidWorkload` if the workload has load, but none of it is on the design's [table](Design::table).
     pub fn container(&self, design: &Design) -> Result<Container> {
         if let Some((query, level)) = design.unknown.clone() {
             let known = design.levels.join(", ");
@@ -101,7 +101,7 @@ impl Report {
         }
         let ranges = self.demand.ranges.iter().filter(|((table, _), _)| is_table(table));
         for ((_, range), demand) in ranges {
-            // A single-level container routes by the entire key. A query over several keys does not fix that key.
+            // A single-level container routes by the entire key. A query over several keys does not fix the entire key, so it has no common level.
             let common = if design.levels.len() == 1 { Vec::new() } else { common_levels(range) };
             unplaced += spread(&mut keys, &common, demand, seconds, design)?;
         }
@@ -118,8 +118,8 @@ impl Report {
     }
 }
 
-/// Distributes a query's request units evenly over the partition keys it reads, and returns 0. If the query reads no known partition key, distributes nothing
-/// and returns the query's request units per second.
+/// Distributes a query's request units evenly over the known partition keys that it reads. Returns the request units per second that could not be distributed:
+/// all of them if the query reads no known partition key, and 0 otherwise.
 fn spread(
     keys: &mut [KeyLoad],
     prefix: &[String],
@@ -150,7 +150,7 @@ impl Container {
         picture(&[("before the splits", &self.before), ("after the splits", &self.after)])
     }
 
-    /// Returns the number of distinct first-level values. Until the first split, writes can reach at most as many partitions (HPK-9, HPK-16).
+    /// Returns the number of distinct first-level values. Until the first split, writes can reach at most one partition for each of them (HPK-9, HPK-16).
     #[must_use]
     pub fn first_values(&self) -> usize {
         self.before.first_values()
@@ -227,7 +227,8 @@ impl Container {
         warnings
     }
 
-    /// Checks that no partition key uses more than the given share of its storage or throughput, and that no partition exceeds this share after the splits.
+    /// Checks that no partition key uses more than the given share of its storage or throughput limit, and that no partition exceeds this share after the
+    /// splits.
     ///
     /// # Errors
     /// `OverBudget` if a partition key (HPK-17), which cannot be split, or a partition (HPK-16) exceeds the given share.

@@ -34,7 +34,7 @@ pub(super) struct RangeDemand {
 }
 
 impl Demand {
-    /// Returns the names of the tables with load, each once.
+    /// Returns the distinct names of the tables with load.
     pub(super) fn tables(&self) -> BTreeSet<&str> {
         let of_keys = self.keys.keys().filter_map(|name| Some(name.split_once('/')?.0));
         of_keys.chain(self.ranges.keys().map(|(table, _)| table.as_str())).collect()

@@ -31,7 +31,7 @@ pub struct Design {
     pub(super) throughput: Option<f64>,
     pub(super) deadline: Option<(f64, f64)>,
     pub(super) questions: Vec<(String, Vec<bool>)>,
-    /// The first query that fixes an unknown level: the query's name and the level's name.
+    /// The names of the first query that fixes an unknown level, and of that level.
     pub(super) unknown: Option<(String, String)>,
 }
 
@@ -67,7 +67,7 @@ impl Design {
         self.on(PartitionMap::even(partitions))
     }
 
-    /// Sets the physical partitions before any split, such as those of a live container.
+    /// Sets the physical partitions before any split, for example to match a live container.
     #[must_use]
     pub fn on(self, map: PartitionMap) -> Self {
         Self { map, ..self }

@@ -70,13 +70,13 @@ impl PatternCost {
         *bytes = bytes.saturating_add(step.bytes);
     }
 
-    /// Returns the average per operation of a sum over the run, or 0 if the rate of the pattern is 0.
+    /// Converts a total over the run to the average per operation. Returns 0 if the rate of the pattern is 0.
     #[must_use]
     pub fn each(&self, sum: u64) -> f64 {
         real(sum) / real(self.operations.max(1))
     }
 
-    /// Extrapolates a sum over the run to a month of 30 days.
+    /// Extrapolates a total over the run to a month of 30 days.
     #[must_use]
     pub fn per_month(&self, sum: u64) -> f64 {
         self.each(sum) * self.per_second * SECONDS_A_MONTH
@@ -167,8 +167,8 @@ impl Report {
         self.heat.hottest(usize::MAX).into_iter().map(move |(name, requests)| (name, real(requests) / all))
     }
 
-    /// Returns the partition with the largest share of the requests in any one run of consecutive requests. The length of a run is the average number of
-    /// requests per second, but at least 1,000. A total over the entire workload would hide a partition that is hot for an hour (PAT-ANTI-1).
+    /// Returns the partition with the largest share of any sequence of consecutive requests. The length of the sequence is the average number of requests per
+    /// second, but at least 1,000. A total over the entire workload would hide a partition that is hot for an hour (PAT-ANTI-1).
     #[must_use]
     pub fn peak(&self) -> Peak {
         self.heat.peak()
@@ -192,7 +192,7 @@ impl Report {
         picture::svg(&self.name, &self.map)
     }
 
-    /// Checks that no partition ever receives more than the given share of the requests. For example, 0.05 means 5 %.
+    /// Checks that no partition ever receives more than the given share of the requests. For example, 0.05 means 5%.
     ///
     /// # Errors
     /// `OverBudget` (PAT-ANTI-1) if a partition receives a larger share. The message suggests a remedy.

@@ -90,7 +90,7 @@ struct Count {
 }
 
 impl Heat {
-    /// Creates a measurement over runs of `writes` consecutive writes, at least 1. Pass the program's number of writes per second.
+    /// Creates a measurement over runs of `writes` consecutive writes (at least 1). Use the number of writes that the program makes per second.
     #[must_use]
     pub fn of_runs(writes: usize) -> Self {
         let (recent, numbers) = (VecDeque::new(), BTreeMap::new());

@@ -54,7 +54,7 @@ impl Step {
     /// ```
     ///
     /// # Errors
-    /// `KeyEncoding` if the entity has a value that its key cannot contain. Any error from [`Entity::to_row`].
+    /// `KeyEncoding` if the entity has a value that its key cannot contain, or any error from [`Entity::to_row`].
     pub fn write<E: Entity>(entity: &E) -> Result<Self> {
         let (key, row) = (entity.key_of()?, entity.to_row()?);
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());

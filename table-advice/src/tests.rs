@@ -82,9 +82,10 @@ fn pat_intra_8_copies_count_against_their_partitions() {
     };
     let report = Workload::new("hires").seconds(10).pattern("hire", 1.0, hire).run().unwrap();
     let cost = report.pattern("hire").unwrap();
-    // The requests are the transaction with the entity, three reads, the write of the remote copy, and the removal of the record.
+    // These requests are counted: the transaction with the entity, three reads, the write of the remote copy, and the removal of the record.
     assert_eq!((cost.max_requests, cost.reads, cost.writes, cost.operations), (6, 30, 30, 10));
-    // The entities are the entity, its copy in the same partition, the record (written and removed), two reads, and the remote copy (read and written).
+    // These entities are counted: the entity, its copy in the same partition, the record (written and removed), two reads, and the remote copy (read and
+    // written).
     assert_eq!(cost.entities, 10 * 8);
     let rows = &report.heat_map().rows;
     let cells: Vec<_> = rows.iter().map(|(name, cells)| (name.as_str(), cells[0])).collect();

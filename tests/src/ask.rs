@@ -1,4 +1,4 @@
-//! HTTP requests written byte by byte, for tests whose requests client libraries cannot send, or whose responses they do not show.
+//! Raw HTTP requests, for tests that send requests client libraries cannot send, or that inspect responses client libraries do not show.
 
 use std::error::Error;
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! Runs a random program on a store and on the reference model, step by step, and compares every result.
 //!
-//! The store and the model have different `ETag`s and may end their pages at different rows. Conditions therefore identify a version by the number of
-//! later writes to the same key. A page is correct if it contains exactly those rows of the model that lie between its start and its continuation.
+//! The store and the model have different `ETag`s and may end their pages at different rows. Conditions identify a version by the number of later writes to the
+//! same key. A page is correct if it contains exactly the rows of the model that lie between its start and its continuation.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -30,7 +30,7 @@ pub trait Subject {
     fn reopen(&mut self, orderly: bool);
 }
 
-/// A store in memory, for which reopening does nothing.
+/// An in-memory store. Reopening it does nothing.
 #[derive(Debug)]
 pub struct InMemory<S>(pub S);
 
@@ -251,7 +251,7 @@ fn encoded(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Returns the properties sorted by name. Each value is formatted as text, and NaN is therefore equal to itself.
+/// Returns the properties sorted by name. Each value is formatted as text, so NaN is equal to itself.
 fn read(row: RowView<'_>) -> Vec<(String, String)> {
     let properties =
         row.properties().map(|property| property.map(|p| (p.name.to_owned(), p.value.to_owned())));

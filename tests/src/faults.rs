@@ -54,29 +54,29 @@ impl Outages {
     }
 }
 
-/// A fault control. It can stop or reject the store calls of one simulated process.
+/// Injects faults into one simulated process. It can stop or reject the store calls of the process.
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     calls: AtomicUsize,
-    /// The number of the call at which the process dies, counted from 1. A process with the number 0 never dies.
+    /// The number of the call at which the process dies (1-based), or 0 if the process never dies.
     death: AtomicUsize,
     after: AtomicBool,
     dead: AtomicBool,
     /// `true` if each call waits until it is [stepped](Control::step).
     stepped: AtomicBool,
-    /// `true` if each response waits until it is stepped, too.
+    /// `true` if each response also waits until it is stepped.
     late: AtomicBool,
-    /// The interval at which calls are rejected with `ServerBusy`, such as 3 for every third call. With 0, no calls are rejected.
+    /// The interval at which calls are rejected with `ServerBusy`, such as 3 for every third call. If it is 0, no calls are rejected.
     busy: AtomicUsize,
     waits: AtomicUsize,
     outages: Mutex<Outages>,
 }
 
 impl Control {
-    /// Creates a fault control that kills the process at the `call`-th call, counted from 1.
+    /// Creates a fault control that kills the process at the `call`-th call (1-based).
     #[must_use]
     pub fn dying(call: usize, death: Death) -> Self {
         let control = Self::default();
@@ -100,7 +100,7 @@ impl Control {
         self
     }
 
-    /// Makes each response of a [stepped](Self::stepped) process wait, too. A call can then be dropped between its effect and its response.
+    /// Makes each response of a [stepped](Self::stepped) process wait as well. A call can then be dropped between its effect and its response.
     #[must_use]
     pub fn answering_late(self) -> Self {
         self.0.late.store(true, Ordering::SeqCst);

@@ -1,9 +1,9 @@
 //! Runs random programs of several clients over a lossy network, and checks their results against a model (CON-11).
 //!
 //! The account is a fake with exact semantics. A script controls the connection. It drops requests before or after they are applied, delays and duplicates
-//! them, truncates responses, responds as a gateway would, and has a secondary that lags behind. Clients of `table-azure` run random programs on the account
-//! in a single thread and in virtual time. A seed therefore determines the history. A search for a linearization then checks that the results are possible:
-//! acknowledged calls took effect, rejected calls did not, and ambiguous calls took effect at most once.
+//! them, truncates responses, responds as a gateway would, and has a secondary that lags behind. Clients of `table-azure` run random programs on the account in
+//! a single thread and in virtual time, so a seed determines the history. A search for a linearization then checks that the results are possible: acknowledged
+//! calls took effect, rejected calls did not, and ambiguous calls took effect at most once.
 //!
 //! A write without an `ETag` may take effect once for each time it is delivered, as documented in `docs/lost-answers.md`.
 

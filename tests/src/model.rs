@@ -61,7 +61,7 @@ impl Default for ModelStore {
 }
 
 impl ModelStore {
-    /// Creates a store with the portable limits and without tables.
+    /// Creates an empty store with the portable limits.
     #[must_use]
     pub fn new() -> Self {
         let mut capabilities = Capabilities::service(Limits::PORTABLE);

@@ -31,8 +31,8 @@ impl fmt::Display for NotInstalled {
 
 impl std::error::Error for NotInstalled {}
 
-/// Returns the folder `name` in cargo's target folder. It contains `files` (names and contents), and the packages that the
-/// `package-lock.json` among them specifies. Missing packages are installed.
+/// Returns the folder `name` in cargo's target folder. It contains `files` (names and contents), and the packages specified by the `package-lock.json` in
+/// `files`. Missing packages are installed.
 ///
 /// If several test binaries call this function concurrently, one of them installs the packages and the others wait.
 ///

@@ -1,4 +1,4 @@
-//! Generates random programs for the model test, which runs them on a store. The programs are plain data and can therefore be shrunk by proptest.
+//! Generates random programs for the model test, which runs them on a store. The programs are plain data, so proptest can shrink them.
 
 pub mod parts;
 
@@ -11,8 +11,8 @@ use table_core::query::Select;
 use table_core::{Query, Value};
 use uuid::Uuid;
 
-/// The table names. Programs use few tables, partitions and rows, and operations therefore conflict. The keys include strings that some stores sort differently
-/// from the service.
+/// The table names. Programs use few tables, partitions and rows, so operations conflict. The keys include strings that some stores sort differently from the
+/// service.
 pub const TABLES: [&str; 3] = ["Alpha", "Beta", "alphabet"];
 /// The `PartitionKey`s used by programs.
 pub const PARTITIONS: [&str; 6] = ["", "a", "ab", "b", "\u{1F600}", "\u{FF21}"];
@@ -124,7 +124,7 @@ fn write() -> impl Strategy<Value = Write> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    // This is usually the first table, and operations therefore conflict.
+    // This is usually the first table, so operations conflict.
     let table = || prop_oneof![6 => Just(0_usize), 1 => Just(1_usize), 1 => Just(2_usize)];
     let (partition, row) = (|| select(PARTITIONS.to_vec()), || select(ROWS.to_vec()));
     prop_oneof![

@@ -356,7 +356,7 @@ impl Run {
         Ok(())
     }
 
-    /// Compares the contents of all tables, and the list of the table names.
+    /// Compares the contents of all tables, and the lists of table names.
     fn compare_all(&mut self, engine: &Engine) -> Outcome<()> {
         let names: Vec<String> = engine
             .list_tables("", None, 1_000)

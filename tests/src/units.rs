@@ -22,8 +22,8 @@ struct Doctor {
     number: u32,
 }
 
-/// Tests that a transaction is not committed if another process has inserted a row that the transaction found absent, even if it writes a different
-/// row. The transaction must run again. A store that does not support checks must reject it.
+/// Tests that a transaction that found a row absent is not committed if another process has inserted this row in the meantime, even if the transaction writes a
+/// different row. The transaction must run again. A store that does not support checks must reject it.
 pub async fn eng_21_a_read_that_found_nothing_holds_at_the_commit_or_is_refused<S>(store: &S)
 where
     S: TableStore + Clone + 'static,

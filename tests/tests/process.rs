@@ -1,4 +1,4 @@
-//! Tests an engine whose process changes its working directory, renames the folder of the engine, and runs out of file descriptors.
+//! Tests an engine whose process changes its working directory, renames the engine's folder, and runs out of file descriptors.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(unix)]
@@ -58,7 +58,7 @@ fn count(engine: &Engine, partition: &str) -> usize {
     }
 }
 
-/// Tests all of these conditions in a single function, because each step affects the entire process.
+/// Tests everything in a single function, because each step affects the entire process.
 #[test]
 fn an_engine_stays_in_its_folder_and_survives_a_lack_of_descriptors() {
     let root = tempfile::tempdir().unwrap();
@@ -112,7 +112,7 @@ fn a_renamed_folder_is_written_and_its_replacement_is_not(root: &Path) {
 fn few_descriptors_suffice_and_none_refuses_temporarily(root: &Path) {
     let path = root.join("many");
     let engine = open(&path);
-    // These rows are enough for runs of 64 KiB.
+    // These rows fill more than 60 runs (sorted files) of 64 KiB each.
     put(&engine, "p", 0..60_000).unwrap();
     engine.compact().block_on().unwrap();
     assert!(engine.statistics().unwrap().runs > 60);
@@ -126,14 +126,14 @@ fn few_descriptors_suffice_and_none_refuses_temporarily(root: &Path) {
     engine.backup(root.join("many backup")).block_on().unwrap();
     Engine::restore(root.join("many backup"), root.join("many restored")).unwrap();
     assert_eq!(count(&Engine::open_read_only(root.join("many backup")).unwrap(), "p"), 60_000);
-    // A reader of a folder that may have a writer keeps all files open.
+    // A read-only engine whose folder may have a writer keeps all files open. This takes more descriptors than the limit allows.
     assert!(Engine::open_read_only(&path).unwrap_err().is_throttled());
 
     let mut held = Vec::new();
     while let Ok(file) = std::fs::File::open("/dev/null") {
         held.push(file);
     }
-    // These rows are enough to trigger checkpoints, which cannot create files.
+    // These writes trigger checkpoints, but no descriptor is left for a new file.
     let key = EntityKey::new("p", "000777").unwrap();
     for round in 0..20 {
         let written = put(&engine, "r", round * 1_000..(round + 1) * 1_000);

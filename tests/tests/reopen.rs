@@ -16,7 +16,7 @@ use table_core::{
     Transaction, ValueRef,
 };
 
-/// The number of times the folder is opened. Each time, a new engine opens it.
+/// The number of times the folder is opened, each time by a new engine.
 const LIVES: u32 = 40;
 
 fn open(folder: &Path) -> Result<Engine> {
@@ -69,7 +69,7 @@ fn a_folder_is_free_once_its_engine_is_dropped_even_while_processes_start() {
         Ok(())
     };
     let outcome = thread::scope(|scope| {
-        // Between fork and exec, a child process holds the open files of this process.
+        // Between fork and exec, a child process still holds this process's open files.
         let starts = || {
             while !ends.load(Ordering::Relaxed) {
                 assert!(Command::new("true").status().unwrap().success());

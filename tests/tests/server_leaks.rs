@@ -22,7 +22,7 @@ const WARM: usize = 2;
 const ROUNDS: usize = 7;
 /// The number of connections of each kind in a round.
 const CONCURRENT: usize = 12;
-/// The number of connections open at the same time. It is lower than the operating system's queue limit.
+/// The number of connections open at the same time. It is lower than the operating system's listen backlog.
 const AT_ONCE: usize = 24;
 
 /// The behaviour of the client after it has sent its last byte.
@@ -87,8 +87,8 @@ fn live() -> i64 {
     i64::try_from(stats.bytes_allocated).unwrap() - i64::try_from(stats.bytes_deallocated).unwrap()
 }
 
-/// Runs all rounds against a server. Returns the number of connections after the first [`WARM`] rounds, and the number of
-/// bytes by which memory has grown since then.
+/// Runs all rounds against a server. Returns the number of connections opened after the first [`WARM`] rounds, and the number of bytes by which memory has
+/// grown since then.
 fn left(mut config: Config, at: &str) -> (usize, i64) {
     config.limits.read_timeout = Duration::from_millis(20);
     config.limits.idle_timeout = Duration::from_millis(20);

@@ -48,7 +48,7 @@ struct Seen {
     answers: Vec<String>,
 }
 
-/// Returns the longest part of a Base64 signature left unchanged by URL encoding.
+/// Returns the longest part of a Base64 signature that URL encoding leaves unchanged.
 fn part(signature: &str) -> String {
     signature.split(['+', '/', '=']).max_by_key(|part| part.len()).unwrap_or_default().to_owned()
 }
@@ -259,7 +259,7 @@ fn no_key_or_signature_is_in_the_log_a_response_or_the_metrics() {
         }
     });
     let log = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
-    // The log is complete: at its most detailed level, it contains at least every request.
+    // Checks that the log was recorded at its most detailed level and contains the requests. Otherwise, the absence of secrets would prove nothing.
     assert!(log.matches("a request").count() > 100 && log.contains("TRACE "), "{log}");
     assert!(seen.secrets.len() > 9 && seen.answers.len() > 200);
     for secret in &seen.secrets {

@@ -27,7 +27,7 @@ impl Writing {
         Self { child, lines }
     }
 
-    /// Reads up to `most` acknowledgements of the process into `evidence`. Returns the number of them.
+    /// Reads up to `most` acknowledgements of the process into `evidence`. Returns their number.
     fn acknowledge(&mut self, most: usize, evidence: &mut Evidence) -> usize {
         let mut read = 0;
         // The other lines report the duration of writes.

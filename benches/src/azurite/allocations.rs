@@ -10,8 +10,8 @@ use crate::azurite::server::Server;
 use crate::report::{Report, Target};
 
 /// The measured workloads, each with the number of entities per operation and the allowed number of allocations per entity. The allowed number is about one
-/// sixth above the measured one. An insert made 89 allocations and a point get made 85, most of them for the request (its headers, its signature and the HTTP
-/// client). In a transaction, each entity took 15.1 allocations. In a page, each entity took 5.2, of which 5 are its strings.
+/// sixth higher than the measured one. An insert made 89 allocations and a point get made 85, most of them for the request (its headers, its signature and the
+/// HTTP client). In a transaction, each entity took 15.1 allocations. In a page, each entity took 5.2, of which 5 are its strings.
 const WORKS: [(Work, u32, f64); 4] =
     [(Work::Insert, 1, 104.0), (Work::Batch, 100, 18.0), (Work::Get, 1, 99.0), (Work::Page, 1_000, 6.0)];
 /// The number of counted operations. The same number of operations runs beforehand as a warm-up.

@@ -15,22 +15,22 @@ use crate::azurite::client::{AT_ONCE, Done, ENTITIES, READ, Work, busy};
 use crate::data::{Random, Reading, number, site};
 use crate::harness::Rate;
 
-/// The number of the partition with the entities for reads.
+/// The number of the partition that contains the entities to read.
 const PARTITION: u32 = 0;
 
 /// A client for one server.
 #[derive(Debug)]
 pub struct Ours {
     runtime: Runtime,
-    /// The table for inserts.
+    /// The table for insert workloads.
     written: Table<Reading, AzureTables>,
-    /// The table for reads.
+    /// The table for read workloads.
     read: Table<Reading, AzureTables>,
     next: AtomicU32,
 }
 
 impl Ours {
-    /// Creates a client, and the table for inserts with the given name if it does not exist.
+    /// Creates a client. Also creates the table for insert workloads, with the given name, if it does not exist.
     pub fn new(connection_string: &str, table: &str) -> Outcome<Self> {
         let client = AzureTables::from_connection_string(connection_string)?;
         let runtime = Runtime::new()?;
@@ -40,7 +40,7 @@ impl Ours {
         Ok(Self { runtime, written, read, next: AtomicU32::new(0) })
     }
 
-    /// Creates the table for reads and inserts its entities.
+    /// Creates the table for read workloads and inserts its entities.
     pub fn fill(&self) -> Outcome<()> {
         self.runtime.block_on(async {
             self.read.store().create_table_if_missing(&TableName::new(READ)?).await?;

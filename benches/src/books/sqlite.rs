@@ -88,7 +88,7 @@ impl SqliteBooks {
     }
 }
 
-/// The ledger with a committer thread that commits all waiting posts together.
+/// The ledger with a committer thread that commits all pending posts together.
 #[derive(Debug)]
 pub struct Grouped<'a>(pub &'a SqliteBooks);
 

@@ -1,4 +1,4 @@
-//! A thread that commits on behalf of many threads. It commits all waiting jobs together and replies to each thread when its job is durable.
+//! A thread that commits on behalf of many threads. It commits all pending jobs together and replies to each thread when its job is durable.
 
 use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
@@ -19,7 +19,7 @@ pub struct Committer<J> {
 }
 
 impl<J: Send + 'static> Committer<J> {
-    /// Starts a committer thread. `commit` receives the waiting jobs, commits them together, and returns a reply to each of them.
+    /// Starts a committer thread. `commit` receives the pending jobs, commits them together, and returns a reply to each of them.
     pub fn start(
         mut commit: impl FnMut(&mut dyn Iterator<Item = J>) -> Outcome<Vec<Reply>> + Send + 'static,
     ) -> Self {

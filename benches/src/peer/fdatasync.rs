@@ -1,4 +1,4 @@
-//! Appends blocks of 4 KiB and calls `fdatasync` after each one. This is an upper bound for the rate of a single durable writer.
+//! Appends 4 KiB blocks, calling `fdatasync` after each one. This is an upper bound on the throughput of a single durable writer.
 
 use std::fs::File;
 use std::io::Write;
@@ -22,7 +22,7 @@ impl Appender {
         Ok(Self { file: File::options().create(true).append(true).open(path)?, block: vec![0x5A; 4096] })
     }
 
-    /// Appends a block of 4 KiB and syncs the file.
+    /// Appends a 4 KiB block and syncs the file.
     pub fn append(&mut self) -> Outcome<()> {
         self.file.write_all(&self.block)?;
         Ok(self.file.sync_data()?)

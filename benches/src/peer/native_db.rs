@@ -22,7 +22,7 @@ struct Stored {
     reading: Properties,
 }
 
-/// The primary key, which consists of the partition name and the number, encoded as bytes that sort in this order.
+/// The primary key: the partition name and the number, encoded as bytes that sort in this order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Place {
     site: String,
@@ -152,7 +152,7 @@ impl Peer for NativeDb {
     }
 }
 
-/// A reader that begins a transaction for each read. It therefore sees all earlier writes, as `Peer` requires.
+/// A reader that begins a transaction for each read, so it sees all earlier writes, as `Peer` requires.
 struct Transactions<'a> {
     database: &'a Database<'static>,
 }

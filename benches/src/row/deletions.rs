@@ -26,7 +26,7 @@ const READS: u32 = 200;
 const ROUNDS: usize = 15;
 /// The time within which merges must have removed deleted rows from the base.
 const SECONDS: Duration = Duration::from_secs(3);
-/// The observation time of an idle engine.
+/// The time for which an idle engine is observed.
 const IDLE: Duration = Duration::from_secs(2);
 
 /// Measures reads after deletions, queue operations and the writes of an idle engine, and adds the results to the report.

@@ -1,4 +1,4 @@
-//! Measures a scan of a partition of a thousand entities, with a filter that matches 1 % of them.
+//! Measures a scan of a partition of a thousand entities, with a filter that matches 1% of them.
 
 use std::hint::black_box;
 

@@ -15,8 +15,8 @@ use crate::served::data::{self, Shape};
 use crate::served::work::{self, Place, Work};
 use crate::served::worker::Worker;
 
-/// The measured workloads, each with the number of entities per request and the allowed number of allocations per entity. The allowed number is one sixth above
-/// the measured one.
+/// The measured workloads, each with the number of entities per request and the allowed number of allocations per entity. The allowed number is one sixth
+/// higher than the measured one.
 const WORKS: [(Work, u32, f64); 6] = [
     (Work::Get, 1, 70.0),
     (Work::Insert, 1, 90.0),

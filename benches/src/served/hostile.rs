@@ -17,15 +17,15 @@ use crate::served::load::Done;
 use crate::served::work::{Place, Work};
 use crate::served::worker;
 
-/// The number of connections of each hostile kind that sends little and then waits.
+/// The number of connections for each kind of hostile connection that sends little and then waits.
 const NEIGHBOURS: usize = 1_000;
 /// The number of connections used by the well-behaved client.
 const CONNECTIONS: usize = 8;
 /// The highest acceptable ratio of the 99th-percentile latency with hostile connections to the latency without them.
 const TIMES: f64 = 3.0;
-/// The number of connections of each hostile kind that sends continuously.
+/// The number of connections for each kind of hostile connection that sends continuously.
 const FLOODS: usize = 20;
-/// The number of messages per write of a connection that sends repeatedly.
+/// The number of messages in each write of a connection that sends continuously.
 const REPEATED: usize = 200;
 /// The HTTP/2 connection preface, followed by an empty `SETTINGS` frame.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
@@ -33,7 +33,7 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 const STREAMS: u32 = 256;
 
 /// Measures the latency for each kind of hostile connection and adds the ratios to the report. Unsigned requests with a body show that the server verifies the
-/// signature before it admits the request and reads its body. Connections that send without pause show that unverified work is rate-limited.
+/// signature before it admits the request and reads its body. Connections that send without pause show that work before authentication is rate-limited.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let server = Server::start(child::SERVE)?;
     let (place, shape) = (Place::new(&server.line)?, &Shape::ALL[0]);
@@ -110,8 +110,8 @@ fn kinds(target: &str) -> [Kind; 7] {
         Kind {
             number: FLOODS,
             pause: Duration::ZERO,
-            // The kernel's cost of a connection and a thread that opens connections without pause delay the client of any server on two cores. docs/server.md
-            // compares the server with a program that only accepts and closes connections.
+            // On two cores, the kernel's cost of a connection and the thread that opens connections without pause delay the client of any server.
+            // docs/server.md compares the server with a program that only accepts and closes connections.
             target: Target::Shown,
             ..silent("unsigned requests, each over a new connection", &request)
         },

@@ -29,7 +29,7 @@ impl Drop for Program {
     }
 }
 
-/// Measures several starts with data in memory on a free port. Compares the median with the time until Azurite listens.
+/// Starts the server several times, with data in memory and on a free port. Compares the median with the time until Azurite listens.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let program = build()?;
     let mut times = (0..options.rounds).map(|_| start(&program)).collect::<Outcome<Vec<_>>>()?;

@@ -35,8 +35,8 @@ pub fn ask(
     Ok(if awake.rate.per_second() > asleep.rate.per_second() { awake } else { asleep })
 }
 
-/// A worker for one connection. It encodes and signs its next request while the server processes the previous one. The measurement therefore does not include
-/// the client's work.
+/// A worker for one connection. It encodes and signs its next request while the server processes the previous one, so the measurement does not include the
+/// client's work.
 #[derive(Debug)]
 pub struct Worker<'a> {
     work: Work,

@@ -40,7 +40,7 @@ impl Counted {
         Self { store, queues, now, rows: rows.to_owned() }
     }
 
-    /// Returns a runtime that uses the clock of the store and never waits.
+    /// Returns a runtime that uses the store's clock and never waits.
     fn runtime(&self) -> Runtime {
         Runtime::new().clock(clock(&self.now)).sleep_by(|_| Box::pin(async {})).seed(1)
     }
@@ -87,7 +87,7 @@ fn clock(now: &Arc<AtomicU64>) -> Clock {
     Clock::new(move || now.load(Ordering::Relaxed))
 }
 
-/// Runs one case to its end.
+/// Runs one case to completion.
 fn run(case: impl Future<Output = Outcome>) {
     pollster::block_on(case).unwrap();
 }

@@ -84,7 +84,7 @@ fn the_page_of_keys_states_the_stored_forms() {
     ];
     let page = read("book/keys.md");
     let lacks = |(row, text): &(&str, String)| {
-        // A bar in a cell of a table is escaped.
+        // A `|` in a table cell is escaped.
         let stated = format!("`{}`", text.replace('|', "\\|"));
         !page.lines().any(|line| line.contains(row) && line.contains(&stated))
     };

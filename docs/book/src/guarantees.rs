@@ -23,7 +23,7 @@ fn functions(folder: &Path, names: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns the promises in the "Guarantee" section of a page, which are its paragraphs and list items.
+/// Returns the promises in the "Guarantee" section of a page: its paragraphs and list items.
 fn promises(text: &str) -> Vec<String> {
     let section = text.split("\n## Guarantee\n").nth(1).and_then(|rest| rest.split("\n## ").next());
     let points = section.unwrap_or_default().replace("\n- ", "\n\n- ");

@@ -1,4 +1,4 @@
-//! Tests that each package or program that is named in the sources and pages exists.
+//! Tests that every package or program named in the sources and pages exists.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Tests a statement on the page about copies, which says that copied properties can be copied further.
+//! Tests the statement on the page about copies that copied properties can be copied further.
 
 use table_patterns::copies::CopyRelation;
 use table_patterns::outbox::Outbox;

@@ -1,4 +1,4 @@
-//! Tests statements on the page about writing, which concern the requests that `update` makes and the properties that it keeps.
+//! Tests the statements on the page about writing that concern the requests sent by `update` and the properties it keeps.
 
 use table_advice::meter::Meter;
 use table_patterns::{BlockOn, Engine, Entity, EntityStore, Result, TableStoreExt};

@@ -54,5 +54,5 @@ pub(super) const UNIQUE: usize = 22;
 pub(super) const SEEN_FIRST: usize = 23;
 /// The condition that a run begins or continues a pass only if the schema that the run has read is still stored.
 pub(super) const SEEN_POSITION: usize = 24;
-/// The condition that a run knows the schema that it has read by its generation, because an earlier schema can be stored again.
+/// The condition that a run identifies the schema that it has read by its generation, because an earlier schema can be stored again.
 pub(super) const GENERATION: usize = 25;

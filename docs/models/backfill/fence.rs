@@ -15,8 +15,8 @@ struct Seen {
 }
 
 impl World {
-    /// Changes the state of the index if `next` returns a state and, with the condition `condition`, the schema that the run has seen is still stored. Returns
-    /// the state after that, or `None` if another schema is stored.
+    /// Changes the state of the index if `next` returns a state. If the protocol includes `condition`, the state changes only while the schema that the run has
+    /// seen is still stored. Returns the resulting state, or `None` if another schema is stored.
     async fn note(
         &self,
         (seen, condition): (Seen, usize),
@@ -101,7 +101,7 @@ impl World {
         self.begin(schema, pass, is_ours).await
     }
 
-    /// Begins a pass if the state of the index is an expected one. Returns the number and the position of the pass that is recorded after that.
+    /// Begins a pass if `is_expected` accepts the state of the index. Returns the number and the position of the pass that is recorded after that, if any.
     async fn begin(
         &self,
         seen: Seen,

@@ -44,7 +44,7 @@ pub(super) struct Store {
     pub(super) granted: i64,
     /// The value and the version of each entity. An entity without a value has no row, and therefore no version.
     entities: [(Option<usize>, u64); ENTITIES],
-    /// The index entries of each release. Each release stores them under other keys.
+    /// The index entries of each release. Each release stores them under different keys.
     entries: [BTreeMap<EntryKey, Entry>; RELEASES],
     versions: u64,
 }
@@ -80,7 +80,7 @@ impl Store {
         self.entities.get(at).copied().unwrap_or_default()
     }
 
-    /// Returns the index entries as a release declares them.
+    /// Returns the index entries stored for a release.
     pub(super) fn entries(&self, release: usize) -> BTreeMap<EntryKey, Entry> {
         self.entries.get(release).cloned().unwrap_or_default()
     }
@@ -117,14 +117,14 @@ impl Store {
         }
     }
 
-    /// Stores the schema of a release, which requires the index to be built.
+    /// Stores the schema of a release. The index must then be built.
     pub(super) fn open(&mut self, release: usize) {
         self.schema = release;
         self.generation += 1;
         self.index = Index::Announced(None);
     }
 
-    /// Requires the pass again. A pass that has not begun begins later in any case.
+    /// Requires another pass. Does nothing if the pass has not begun yet, because it will begin later in any case.
     pub(super) fn rebuild(&mut self) {
         if matches!(self.index, Index::Building(..) | Index::Ready) {
             self.index = Index::Building(self.version(), 0);

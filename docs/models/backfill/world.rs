@@ -1,4 +1,4 @@
-//! The programs of the model, which write entities with or without the index, and tools that do not know the index.
+//! The programs of the model, which write entities with or without the index, and tools that are unaware of the index.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -163,12 +163,12 @@ impl World {
         }
     }
 
-    /// Checks the index if it is ready. Otherwise, it is not used.
+    /// Checks the index if it is ready. An index that is not ready is not used, so its content does not matter.
     pub(super) fn check(&self) -> Result<(), String> {
         if self.index() == Index::Ready { self.store.borrow().check() } else { Ok(()) }
     }
 
-    /// Writes an entity as another tool, without the index. Then requires the pass again, or repairs the index.
+    /// Writes an entity as a tool that does not update the index. Then requires another pass, or repairs the index.
     pub(super) fn overwrite(&self) {
         let (at, value) = (self.random.below(ENTITIES), self.random.below(VALUES + 1));
         self.store.borrow_mut().put(at, Some(value).filter(|value| *value < VALUES));

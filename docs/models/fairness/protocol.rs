@@ -47,7 +47,7 @@ impl World {
         self.holds(TIRES) && program.expired.get() >= MOST_EXPIRED
     }
 
-    /// Returns the form in which a process remembers a reservation for which it no longer waits. A renewed reservation has a later date.
+    /// Returns the key under which a process remembers a reservation for which it no longer waits. A renewed reservation has a later date.
     fn passed_form(&self, reservation: &Reservation) -> ((u64, u64), i64) {
         (reservation.key(), if self.holds(RENEWS) { reservation.date } else { 0 })
     }
@@ -205,7 +205,7 @@ impl World {
     ) -> Result<bool, Died> {
         let own = transaction.own.filter(|_| self.holds(DELETES));
         if own.is_some() && !program.may_delete {
-            // The transaction includes the deletion of its reservation, so the entire transaction is refused.
+            // The commit also deletes the transaction's own reservation. This process may not delete, so the entire commit is refused.
             self.request(program, transaction, |_| ()).await?;
             program.refusals.set(program.refusals.get() + 1);
             if program.refusals.get() > 1 {

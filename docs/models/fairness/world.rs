@@ -16,7 +16,7 @@ pub(super) const LOSSES: usize = 3;
 /// The shortest and the longest hold of a reservation.
 pub(super) const SHORTEST: u64 = 200 * MS;
 pub(super) const LONGEST: u64 = 5_000 * MS;
-/// The number of consecutive reservations that may expire while a process waits for them, after which the process stops waiting.
+/// The number of consecutive reservations that must expire while a process is waiting for them before the process stops waiting.
 pub(super) const MOST_EXPIRED: u64 = 4;
 /// The maximum number of reservations in one read, and the maximum number in one delete.
 pub(super) const MOST_READ: usize = 128;
@@ -113,7 +113,7 @@ pub(super) struct World {
 /// The error returned by a request if its process has died.
 pub(super) struct Died;
 
-/// The first reservations in key order, as one request returns them.
+/// The first reservations in key order, as returned by one request.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) first: Vec<Reservation>,
@@ -122,7 +122,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Returns `true` unless the reservation certainly does not exist.
+    /// Returns `true` if the reservation may exist: it is among the reservations read, or some reservations were not read.
     pub(super) fn may_contain(&self, key: (u64, u64)) -> bool {
         !self.is_whole || self.first.iter().any(|known| known.key() == key)
     }

@@ -1,4 +1,4 @@
-//! A projection, which is a struct with fewer fields than the entity. The compiler checks it against the entity (DQ-13).
+//! A projection: a struct with fewer fields than the entity. The compiler checks it against the entity (DQ-13).
 
 use table_core::{Engine, Entity, Projection, Result, TableStoreExt};
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// One airport.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Airport {
-    /// The unique code, which consists of three or four capital letters and digits.
+    /// The unique code: three or four capital letters and digits.
     ///
     /// In the source, this property is called `iata`, but airfields without airline service have a local identifier, such as `00M`, in its place.
     pub iata: String,
@@ -15,7 +15,7 @@ pub struct Airport {
     pub city: String,
     /// The two-letter code of the state or territory.
     pub state: String,
-    /// The country, which is always `USA`.
+    /// The country, always `USA`.
     pub country: String,
     /// The latitude in degrees north.
     pub latitude: f64,

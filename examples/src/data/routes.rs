@@ -9,7 +9,7 @@ pub struct Route {
     pub origin: String,
     /// The code of the arrival airport, in the same format as `origin`.
     pub destination: String,
-    /// The number of flights in the year, which is at least one.
+    /// The number of flights in the year, at least one.
     pub count: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The access patterns for airports, which list all queries, each with a maximum cost class.
+//! The access patterns for airports: all queries, each with a maximum cost class.
 
 use table_core::access_patterns;
 use table_core::selection::Copies;

@@ -1,4 +1,4 @@
-//! The company in the pattern catalogue, which consists of employees with their reviews (PAT-CK) and expense claims (PAT-LOG).
+//! The company in the pattern catalogue: employees with their reviews (PAT-CK) and expense claims (PAT-LOG).
 
 use chrono::{DateTime, Utc};
 use table_core::Entity;

@@ -30,7 +30,7 @@ pub mod next {
     }
 }
 
-/// A version in which employee numbers have eight digits. The rows must therefore be moved to new keys.
+/// A version in which employee numbers have eight digits, so the rows must be moved to new keys.
 pub mod wider {
     use table_core::Entity;
 

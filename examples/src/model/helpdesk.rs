@@ -134,7 +134,7 @@ pub struct Agent {
     pub email: String,
 }
 
-/// The numbers of open tickets and of all tickets of a tenant, kept up to date by a view. Example key: (`contoso`, `sums`).
+/// The number of open tickets and the total number of tickets of a tenant, kept up to date by a view. Example key: (`contoso`, `sums`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "HelpDeskSums")]
 #[partition_key(tenant)]
@@ -144,7 +144,7 @@ pub struct TenantSums {
     pub tenant: String,
     /// The number of open tickets.
     pub open: i64,
-    /// The number of all tickets.
+    /// The total number of tickets.
     pub tickets: i64,
 }
 
@@ -245,7 +245,8 @@ pub struct Mail {
     pub ticket: u32,
 }
 
-/// A participant that runs with each change. If a change closes a ticket, the participant adds an intent (recorded work) with a [`Closed`] message.
+/// A participant that runs with each change. If a change closes a ticket, the participant adds an intent (a record of work to be done) with a [`Closed`]
+/// message.
 #[derive(Clone, Copy, Debug)]
 pub struct Notifies;
 

@@ -154,7 +154,7 @@ pub struct Posting {
 pub struct Balances {
     /// The name of the tenant.
     pub tenant: String,
-    /// The number of the row, which is the number of its first account divided by 200.
+    /// The number of the row: the number of its first account divided by 200.
     #[digits(4)]
     pub page: u32,
     /// The closed accounts among the 200 accounts of the row.
@@ -175,7 +175,7 @@ impl Series for Balances {
 pub struct MonthSums {
     /// The name of the tenant.
     pub tenant: String,
-    /// The number of the row, which is the number of its first account divided by 200.
+    /// The number of the row: the number of its first account divided by 200.
     #[digits(4)]
     pub page: u32,
     /// The number of whole months since year 0.

@@ -1,4 +1,4 @@
-//! The builds of Debian packages, which are the larger input of the cookbook.
+//! Builds of Debian packages, the larger input of the cookbook.
 
 use chrono::{DateTime, Utc};
 use table_core::{Entity, Projection};

@@ -1,4 +1,4 @@
-//! The rain in a year, which has 366 properties and needs two rows.
+//! The rain in a year. It has 366 properties and needs two rows.
 
 use std::collections::BTreeMap;
 use std::error::Error;

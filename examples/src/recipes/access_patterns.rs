@@ -1,4 +1,4 @@
-//! Access patterns, which list all queries of an application, each with its maximum cost class and its plan.
+//! Access patterns: all queries of an application, each with its maximum cost class and its plan.
 
 use table_core::query::Plan;
 use table_core::{Entity, Result, TableStoreExt};

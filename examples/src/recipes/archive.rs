@@ -53,7 +53,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let outbox = Outbox::new(store.clone(), store.queues().clone(), store.queue("archive")?);
     prepare(&current, &archived, &outbox, inputs).await?;
 
-    // One transaction writes the change and two intents (recorded work), so the change never exists without the intents or vice versa (PAT-EC-8).
+    // One transaction writes the change and two intents (records of work to be done), so the change never exists without the intents or vice versa (PAT-EC-8).
     let leaver = current.get(CurrentEmployee::key("Sales", 456)).await?;
     let Some(leaver) = leaver else { panic!("employee 456 works here") };
     let leaving = CurrentEmployee { has_left: true, ..leaver.value().clone() };

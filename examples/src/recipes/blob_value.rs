@@ -75,7 +75,8 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     row("an entity read before", in_june.days, old.len(), "1 of the blobs");
     assert_eq!(old.bytes().await?, half, "whole, as long as the grace period lasts");
 
-    // A blob is removed only if two collections, at least a grace period apart, find it unreferenced, so a collection does not disturb concurrent writers.
+    // A blob is removed only if two collections, at least a grace period apart, find it unreferenced. A collection therefore does not disturb concurrent
+    // writers.
     let young = files.collect_orphans().await?;
     forward(2);
     let marked = files.collect_orphans().await?;

@@ -87,8 +87,8 @@ fn every_recipe_runs_in_memory_and_prints_all_its_parts() {
     }
 }
 
-/// A lock that a test holds while it reopens a folder. Reading the package index of the machine starts processes. While a process is starting, it briefly holds
-/// the file locks of this process, regardless of the thread that starts it.
+/// A lock that a test holds while it reopens a folder. Other runs read the package index of the machine, which starts child processes. While a child process is
+/// starting, it briefly holds all file locks of this process, regardless of the thread that starts it.
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]

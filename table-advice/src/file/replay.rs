@@ -93,7 +93,7 @@ fn write_step(layout: &Layout, write: &Write, values: &BTreeMap<String, Drawn>) 
     Ok(Step { class: None, reads: 0, writes: 1, entities, bytes, touches, ranges: Vec::new() })
 }
 
-/// Returns a query of a table with `entities` entities. Without a table name, a query over several partitions adds no load to a container.
+/// Returns a query of a table with `entities` entities. If the table has no name, a query over several partitions adds no load to a container.
 fn read_step(
     layout: &Layout,
     read: &Read,

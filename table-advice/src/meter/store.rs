@@ -26,7 +26,7 @@ pub struct Meter<S> {
 #[derive(Debug, Default)]
 struct State {
     reading: Reading,
-    /// The last query for a first page. It may be part of a fan-out.
+    /// The most recent query for a first page. It may be part of a fan-out.
     last: Option<LastQuery>,
     record: Option<Vec<Recorded>>,
 }

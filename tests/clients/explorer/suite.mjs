@@ -1,10 +1,10 @@
-// Tests of the explorer in a real browser: browsing, queries, edits with a conflict, use by keyboard, a live feed and heat, large tables, hostile
-// texts, accessibility, narrow screens.
+// Tests of the explorer in a real browser: browsing, queries, edits with a conflict, keyboard use, a live feed and heat, large tables, hostile strings,
+// accessibility, narrow screens.
 //
-// node suite.mjs URL CHROMIUM FOLDER ROWS PARTITIONS SAMPLE WINDOWS PID: opens the one-time URL, and leaves pictures of the pages in the folder. The
-// table `Rows` has one partition of ROWS rows, and `Partitions` has PARTITIONS partitions; both are filled while the first steps run. WINDOWS
-// windows of them are scrolled down and back, or `all`. SAMPLE is the one-time URL of an explorer with only the sample tables, which is used for
-// response times and the pictures of the book. PID is the process of the server, whose memory is measured.
+// node suite.mjs URL CHROMIUM FOLDER ROWS PARTITIONS SAMPLE WINDOWS PID: opens the one-time URL, and writes screenshots of the pages to the folder. The table
+// `Rows` has one partition of ROWS rows, and `Partitions` has PARTITIONS partitions; both are filled while the first steps run. The test scrolls down and back
+// through WINDOWS windows of them, or through all of them if it is `all`. SAMPLE is the one-time URL of an explorer with only the sample tables, which is used
+// for response times and the book's screenshots. PID is the process id of the server, whose memory is measured.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -15,12 +15,12 @@ const [url, executablePath, folder, ROWS, PARTITIONS, SAMPLE, WINDOWS, PID] = pr
 const [origin, sample] = [url, SAMPLE].map((address) => new URL(address).origin);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-// No name resolves, so a page that needs another host reports an error.
+// No host name resolves, so a page that needs another host reports an error.
 const offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking", offline] });
 const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, timezoneId: "Europe/Berlin", locale: "en-GB" });
 context.setDefaultTimeout(60_000);
-// A page that counts every table may read a million rows while other rows are written.
+// A page that counts the rows of all tables may read a million rows while others are written. The timeout is therefore long.
 context.setDefaultNavigationTimeout(60_000);
 /** Collects the faults of pages: requests to other machines, violations of the policy, exceptions, and stored texts that run. */
 const faults = [];
@@ -57,7 +57,7 @@ async function browse() {
   await page.reload();
   assert.notEqual(await page.locator("tbody tr").first().innerText(), first, "a link to a page survives a reload");
   await page.click("a.first");
-  // The side of the partition page has the links of its first row, so only the address distinguishes the two pages.
+  // The side panel of the partition page already has the links of its first row, so only the URL distinguishes the two pages.
   await Promise.all([page.waitForURL("**/t/HelpDesk/e?*"), page.click("tbody a.key")]);
   assert.match(await page.locator("aside").innerText(), /ByStatus/);
   const time = page.locator("main time").first();
@@ -141,7 +141,7 @@ async function keys() {
   assert.notEqual(outline, "none", "the focus is visible");
   await page.keyboard.press("g");
   await page.waitForURL(origin + "/");
-  // From the list of tables to a saved change, by keyboard.
+  // Goes from the list of tables to a saved change, using only the keyboard.
   for (const key of ["j", "Enter"]) await page.keyboard.press(key);
   await page.waitForURL("**/t/Company");
   for (const key of ["j", "Enter"]) await page.keyboard.press(key);
@@ -369,7 +369,7 @@ async function large() {
     const end = await held(session);
     const [, requests, rows] = (await page.locator("#cost").innerText()).replaceAll(",", "").match(/sent (\d+) requests.*read (\d+) rows/);
     const shown = Number((await lastKey()).replace("p", "")) + 1;
-    // The side reads the two selected rows again, or only the second if the selection did not stop on the first.
+    // The side panel reads the two selected rows again, or only the second if the selection did not stop on the first.
     const again = Number(rows) - shown;
     if (path.includes("/p?")) assert.ok(again >= 0 && again <= 2, `each row is read once: ${rows} for ${shown}`);
     await scroll(false);
@@ -381,7 +381,7 @@ async function large() {
       assert.ok(later.bytes < full.bytes + 4_000_000, `${later.bytes} bytes, after ${full.bytes}`);
     }
     assert.ok((await page.locator("tbody tr").count()) < 2_000);
-    // Places in the whole table, each with the following windows.
+    // Jumps to places throughout the table, and scrolls on from each of them.
     const jumping = Date.now();
     for (let nth = 1; nth <= 8; nth += 1) {
       const at = Math.floor((count * nth) / 9);
@@ -400,7 +400,7 @@ async function large() {
     assert.ok(grown < 48_000_000, `the server grew by ${grown} bytes`);
   }
   await session.detach();
-  // For pages below twice the height of the window, one move reads the pages that fill it and then waits.
+  // If a page of rows is shorter than twice the window height, one scroll reads just enough pages to fill the window, and then stops.
   await page.setViewportSize({ width: 1440, height: 500 });
   await open("/t/Rows/q?partition=all&top=12&run=1");
   const requests = () => page.evaluate(() => sums.requests);
@@ -516,7 +516,7 @@ async function pictures() {
       await image.decode();
       const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
       canvas.getContext("2d").drawImage(image, 0, 0);
-      // The best quality with less than 60 KB.
+      // Lowers the quality until the image is smaller than 60 KB.
       let webp;
       for (let quality = 0.82; quality > 0.5 && !(webp?.length < 78_000); quality -= 0.04) webp = canvas.toDataURL("image/webp", quality).split(",")[1];
       return webp;
@@ -540,7 +540,7 @@ async function axed(name, options) {
 /** Audits each page in both colour schemes, which differ only in colours, and measures it on a narrow and on a wide screen. */
 async function audit() {
   for (const [name, path] of PAGES) {
-    // With reduced motion, no transition between the colours of two schemes is audited.
+    // Reduced motion disables transitions, so the audit never sees colours halfway between the two schemes.
     await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
     await open(path);
     await page.evaluate(axe);

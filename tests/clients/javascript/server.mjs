@@ -16,7 +16,7 @@ export const fresh = (stem) => stem + randomUUID().replaceAll("-", "").slice(0, 
 export async function refused(call) {
     const error = await call.then(() => assert.fail("it was not refused"), (error) => error);
     if (error.statusCode === undefined) throw error;
-    // Tables send the code in the body, queues in a header, and the client reports the code of a transaction in its error.
+    // The table service sends the error code in the body, and the queue service in a header. The client reports a transaction's error code in its own error.
     const code = error.details?.odataError?.code ?? error.code ?? error.details?.errorCode;
     return [error.statusCode, code];
 }

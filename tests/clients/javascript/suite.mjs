@@ -1,4 +1,4 @@
-// Tests of a server with the vendor's JavaScript clients. Usage: node suite.mjs CONNECTION_STRING ACCOUNT KEY.
+// Tests of a server with Microsoft's JavaScript clients. Usage: node suite.mjs CONNECTION_STRING ACCOUNT KEY.
 import "./tables.mjs";
 import "./table_signatures.mjs";
 import "./queues.mjs";

@@ -21,7 +21,7 @@ describe("tables", () => {
         await client.createEntity({ ...KEYS, ...values, absent: null });
         const found = await client.getEntity("p", "r");
         for (const [name, value] of Object.entries(values)) {
-            // Buffers and byte arrays with the same bytes are equal here.
+            // Treats buffers and byte arrays with the same bytes as equal.
             const plain = (one) => (one instanceof Uint8Array ? [...one] : one);
             assert.deepEqual(plain(found[name]), plain(value), name);
         }
@@ -37,7 +37,7 @@ describe("tables", () => {
         await client.createEntity({ ...KEYS, ...typed, whole: { type: "Double", value: 5 } });
         const found = await client.getEntity("p", "r");
         assert.deepEqual([found.nan, found.plus, found.minus, found.whole], ["NaN", "Infinity", "-Infinity", 5]);
-        // A Double without a fraction is distinguished from an Int32: a filter of its type finds it, and its text has a decimal point.
+        // A whole Double does not become an Int32: a filter with Double literals, which have a decimal point, finds it.
         assert.deepEqual(await rows(client, "whole eq 5.0 and whole lt 5.5"), ["r"]);
     });
 
@@ -125,7 +125,7 @@ describe("tables", () => {
         const answer = await client.submitTransaction(Array.from({ length: 100 }, (_, n) => ["create", entity(n)]));
         assert.equal(answer.status, 202);
         assert.equal(answer.subResponses.length, 100);
-        // The response to an insert in a transaction has no body, and has the ETag of the entity.
+        // The response to an insert in a transaction has no body, but contains the ETag of the entity.
         assert.deepEqual(answer.subResponses.map((one) => one.status), Array(100).fill(204));
         assert.equal(answer.getResponseForEntity("007").etag, (await client.getEntity("p", "007")).etag);
         const bad = [["create", entity(100)], ["delete", entity(0)], ["create", entity(1)]];
@@ -226,7 +226,7 @@ describe("tables", () => {
     });
 });
 
-// The account is the first label of the host name. Only a custom resolver finds this host here.
+// The account is the first label of the host name. Only a custom resolver can resolve this host name here.
 describe("tables, host style", () => {
     const { port } = new URL(endpoint("Table"));
     const agent = new Agent({ lookup: (_, options, found) => (options.all ? found(null, [{ address: "127.0.0.1", family: 4 }]) : found(null, "127.0.0.1", 4)) });

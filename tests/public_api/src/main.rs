@@ -13,7 +13,7 @@ use std::{env, fs};
 use clap::Parser;
 use public_api::Builder;
 
-/// The version of rustdoc's JSON format read by the `public-api` crate. Any release of the toolchain may change the format.
+/// The version of rustdoc's JSON format that the `public-api` crate reads. Any release of the toolchain may change the format.
 const FORMAT: u64 = 57;
 
 const PACKAGES: [&str; 13] = [
@@ -42,7 +42,7 @@ struct Options {
     packages: Vec<String>,
 }
 
-/// The environment variable set when cargo runs this program as rustdoc.
+/// The environment variable that is set when cargo runs this program in place of rustdoc.
 const AS_RUSTDOC: &str = "PUBLIC_API_AS_RUSTDOC";
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -92,8 +92,8 @@ fn public_items(folder: &Path, package: &str) -> Result<Option<String>, Box<dyn 
     Ok(Some(format!("{api}")))
 }
 
-/// Writes the documentation of all packages as JSON and returns the folder. All packages are documented together, as in CI. No dependency is therefore
-/// recompiled with different features.
+/// Writes the documentation of all packages as JSON and returns the folder. All packages are documented together, as in CI, to avoid recompiling dependencies
+/// with different features.
 fn rustdoc(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -108,7 +108,7 @@ fn rustdoc(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
     Ok(target.join("doc"))
 }
 
-/// Runs rustdoc as cargo requested, skipping the packages without a list.
+/// Runs rustdoc with the arguments given by cargo, and skips packages without a list.
 fn as_rustdoc(rustdoc: &OsStr) -> Result<ExitCode, Box<dyn Error>> {
     let arguments: Vec<OsString> = env::args_os().skip(1).collect();
     let name = arguments.iter().skip_while(|argument| *argument != "--crate-name").nth(1);

@@ -29,7 +29,7 @@ pub mod design {
         pub badge: Badge,
         /// The name.
         pub name: String,
-        /// An optional address.
+        /// An optional e-mail address.
         pub email: ::std::option::Option<String>,
     }
 
@@ -37,7 +37,7 @@ pub mod design {
     #[derive(Debug, Projection)]
     #[projection(of = Employee)]
     pub struct Contact {
-        /// An optional address.
+        /// An optional e-mail address.
         pub email: ::std::option::Option<String>,
     }
 
@@ -47,7 +47,7 @@ pub mod design {
             /// One employee.
             by_type(department: &str, r#type: u32, badge: Badge) <= point =
                 Employee::key(department, r#type, badge);
-            /// One employee, found by address.
+            /// One employee, found by e-mail address.
             by_email(department: &str, email: &str) <= point from Copies<EmployeeByEmail> =
                 Employee::by_email(department, email);
         }

@@ -15,7 +15,7 @@ pub struct Employee {
     pub department: String,
     /// The employee number.
     pub id: u32,
-    /// The address.
+    /// The e-mail address.
     pub email: String,
 }
 
@@ -28,7 +28,7 @@ pub struct Photo {
     pub department: String,
     /// The employee number.
     pub id: u32,
-    /// The address.
+    /// The reference to the photo.
     #[blob]
     pub content: Option<BlobRef>,
 }

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 pub struct Fault {
     /// The name of the patch file, without its extension.
     pub name: String,
-    /// The effect of the fault, which is the first line of the patch.
+    /// The effect of the fault, as described in the first line of the patch.
     pub effect: String,
     patch: PathBuf,
 }

@@ -23,7 +23,7 @@ use history::{History, Log};
 pub struct Report {
     /// The seed.
     pub seed: u64,
-    /// The numbers of events in the history, by kind.
+    /// The number of events of each kind in the history.
     pub seen: Seen,
     /// A hash of everything that happened. Two runs with the same seed have the same hash.
     pub trace: u64,

@@ -18,7 +18,7 @@ const KEY: [&str; 2] =
 const SERVICES: [&str; 3] = ["Blob", "Queue", "Table"];
 /// The time limit for starting. A server that needs longer is assumed never to start.
 const START: Duration = Duration::from_secs(10 * 60);
-/// The keep-alive time of connections: one day, which prevents the server from closing connections while a test pauses.
+/// The keep-alive time of connections. It is one day, so the server does not close connections while a test pauses.
 const KEEP_ALIVE_SECONDS: &str = "86400";
 
 /// A running Azurite server. It has its own ports and keeps its data in memory. It stops when this value is dropped, and whenever this process ends, because it
@@ -157,7 +157,7 @@ mod tests {
         assert!(SERVICES.iter().all(|service| connects(&server, service)));
         // The system closes the pipe in the same way when this process dies.
         drop(server.process.stdin.take());
-        // The ports are not checked because another process may already be using them.
+        // This does not check that the ports are free, because another process may already use them.
         assert!(server.process.wait().unwrap().success());
     }
 

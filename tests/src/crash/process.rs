@@ -53,13 +53,13 @@ pub struct Outcome {
 /// The number of threads that update bulk rows.
 const UPDATERS: u64 = 8;
 
-/// Returns options with which checkpoints and journal rotations are frequent.
+/// Returns options with frequent checkpoints and journal rotations.
 pub(super) fn frequent() -> EngineOptions {
     EngineOptions::new().checkpoint_bytes(256 * 1024).memtable_bytes(1024 * 1024)
 }
 
-/// Opens an engine in which checkpoints and journal rotations are so frequent that kills interrupt some of them. They are frequent because of small
-/// thresholds, of options derived from a seed, or of many rows.
+/// Opens an engine whose checkpoints and journal rotations are so frequent that kills interrupt some of them. Depending on the arguments, the reason is small
+/// thresholds, options derived from `seed`, or many rows.
 ///
 /// # Errors
 /// Any error from [`EngineOptions::open`].
@@ -233,7 +233,7 @@ pub(super) fn run_and_kill(
         acknowledged += u64::from(record(&line?));
     }
     child.kill()?;
-    // The lines that are left in the pipe report acknowledged writes too.
+    // The lines left in the pipe report acknowledged writes as well.
     for line in lines {
         acknowledged += u64::from(record(&line?));
     }

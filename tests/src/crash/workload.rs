@@ -35,7 +35,7 @@ pub struct Acknowledged {
     pub writer: usize,
     /// The number of the acknowledged transaction.
     pub number: u64,
-    /// The time in the `ETag` of the counter that belongs to the writer, in ticks.
+    /// The time in the `ETag` of the writer's counter, in ticks.
     pub etag: u64,
 }
 

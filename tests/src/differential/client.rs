@@ -1,4 +1,4 @@
-//! Creates the client for differential tests. It does not retry, and a response with status 500 is therefore reported as a difference.
+//! Creates the client for differential tests. It does not retry, so a response with status 500 is reported as a difference.
 
 use std::time::Duration;
 

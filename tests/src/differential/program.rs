@@ -1,4 +1,4 @@
-//! Random programs that run on two stores and should give equal results. They use few keys. Many programs therefore reach many different states.
+//! Random programs that run on two stores and should give equal results. They use few keys, so their operations often affect the same entity.
 //!
 //! Programs do not contain the following, because Azurite is known to differ from the service there:
 //! - AZ-4: the sign of zero, including `-0.0`.
@@ -46,7 +46,7 @@ pub enum Step {
     Recreate,
 }
 
-/// Generates a partition key. It is usually the same key, and operations therefore conflict.
+/// Generates a partition key. It is usually the same key, so operations conflict.
 fn partition() -> impl Strategy<Value = &'static str> {
     prop_oneof![3 => Just("a"), 1 => select(PARTITIONS.to_vec())]
 }

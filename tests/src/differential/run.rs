@@ -34,7 +34,7 @@ struct Pair<'a, A, B> {
 /// Runs a program on both stores, in a table created for it.
 ///
 /// # Errors
-/// A description of the first step with different results. It contains both results.
+/// A description of the first step with different results, including both results.
 pub async fn run<A: TableStore, B: TableStore>(
     left: &A,
     right: &B,
@@ -159,7 +159,7 @@ impl<A: TableStore, B: TableStore> Pair<'_, A, B> {
                 Write::InsertOrReplace(p) => OperationKind::InsertOrReplace(encoded(p)),
                 Write::InsertOrMerge(p) => OperationKind::InsertOrMerge(encoded(p)),
                 Write::Delete(c) => OperationKind::Delete(condition(c)),
-                // The protocol of the service has no checks.
+                // The service's protocol does not support checks.
                 Write::Check(_) => continue,
             };
             transaction.push(Operation { row_key: RowKey::new(*row)?, kind })?;
@@ -218,7 +218,7 @@ fn encoded(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Returns the keys of an entity, and its properties by name. Each value is formatted as text, and NaN is therefore equal to itself.
+/// Returns the keys of an entity, and its properties by name. Each value is formatted as text, so NaN is equal to itself.
 fn read(partition: &str, row: &str, view: RowView<'_>) -> Result<Read> {
     let text = |value: Value| format!("{value:?}");
     let properties =

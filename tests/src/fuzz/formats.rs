@@ -39,13 +39,13 @@ pub(super) fn manifest(bytes: &[u8]) -> bool {
     EngineOptions::new().disk(Arc::new(disk)).open(folder).is_ok()
 }
 
-/// Parses a row in every possible way. A valid row is additionally encoded again and converted to JSON.
+/// Parses a row in every possible way. A valid row is also encoded again and converted to JSON.
 pub(super) fn row(bytes: &[u8]) -> bool {
     let view = RowView::new(bytes);
     let mut written = RowWriter::new();
     let mut whole = view.check_version().is_ok();
     for (index, property) in view.properties().enumerate() {
-        // After a damaged property, later properties may be reachable by position but not by name.
+        // After a corrupted property, later properties may be reachable by position but not by name.
         let Ok(property) = property else {
             whole = false;
             continue;

@@ -97,7 +97,7 @@ pub fn judge(response: &Response<Bytes>) -> bool {
     status < 400
 }
 
-/// Sends a request to a new account. The result therefore does not depend on earlier inputs.
+/// Sends a request to a new account, so the result does not depend on earlier inputs.
 pub(super) fn request(bytes: &[u8]) -> bool {
     ask(&account(), bytes).as_ref().is_some_and(judge)
 }

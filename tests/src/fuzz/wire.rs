@@ -33,7 +33,7 @@ pub(super) fn sas(bytes: &[u8]) -> bool {
     let again = token.query_string().parse::<SasToken>();
     assert!(again.is_ok_and(|again| again == token), "a token that was written again");
     assert!(!format!("{token:?}").contains("unspeakable"));
-    // Random input practically never has a valid signature. The result is therefore ignored.
+    // Random input practically never has a valid signature, so the result is ignored.
     drop(SasVerifier::new(key()).verify(&token));
     true
 }

@@ -1,5 +1,5 @@
-//! Checks a history by searching for an order of all effects that explains every result. The search is the algorithm of Wing and Gong, extended by a memory of
-//! the states it has tried.
+//! Checks a history by searching for an order of all effects that explains every result. The search is the algorithm of Wing and Gong, extended with a memory
+//! of the states that have already been tried.
 //!
 //! Each object is searched separately, because one order per object implies an order for all objects (linearizability is local). All rows form a single
 //! object, because a unit of work can write several rows. Each counter is a separate object.
@@ -14,7 +14,7 @@ use crate::histories::history::{Call, Change, Content, History, Outcome, Record,
 /// Checks that the results of a history are possible.
 ///
 /// # Errors
-/// A description of the object without a possible order, and of the calls on it.
+/// A description of the object whose calls have no possible order, and of these calls.
 pub fn check(history: &History) -> Result<(), String> {
     let rows = rows(history);
     if !search(&rows, Rows::default()) {
@@ -95,13 +95,13 @@ struct Rows([Option<(Content, Version)>; ROWS]);
 
 enum Action {
     Get(usize, Option<(Content, String)>),
-    /// The write was applied. The second field contains the new `ETag`s, where the client received them.
+    /// The write was applied. The second field contains the new `ETag`s that the client received.
     Applied(Vec<Write>, Vec<Option<String>>, usize),
     /// The write was refused with this error code.
     Refused(Vec<Write>, ErrorCode),
 }
 
-/// Returns the effects of all calls on rows.
+/// Returns the effect that each call has on the rows.
 fn rows(history: &History) -> Vec<Effect<Action>> {
     let mut effects = Vec::new();
     for (number, record) in history.records.iter().enumerate() {

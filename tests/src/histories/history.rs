@@ -70,7 +70,7 @@ pub struct Record {
     pub call: Call,
     /// The number of the event that began the call.
     pub began: usize,
-    /// The number of the event that gave the client the outcome.
+    /// The number of the event at which the client received the outcome.
     pub ended: usize,
     /// The outcome.
     pub outcome: Outcome,
@@ -92,7 +92,7 @@ fn version(f: &mut fmt::Formatter<'_>, condition: Option<&String>) -> fmt::Resul
     }
 }
 
-/// Returns the part of an `ETag` that tells versions apart.
+/// Returns the part of an `ETag` that distinguishes versions.
 fn short(etag: &str) -> &str {
     etag.split_once('T').map_or(etag, |(_, time)| time.trim_end_matches(['\'', '"', 'Z']))
 }

@@ -66,7 +66,7 @@ impl MutantStore {
         Self { tables, fault }
     }
 
-    /// Resolves an ambiguous write in the way of the faulty client.
+    /// Resolves an ambiguous write as the faulty client would.
     async fn decide(&self, table: &TableName, error: Error) -> Result<Committed> {
         let (Some(sent), Some(last)) = (AmbiguousWrite::of(&error), error.last_response()) else {
             return Err(error);

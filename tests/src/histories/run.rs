@@ -113,7 +113,7 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
     let owner = MutantStore::new(owner, None);
     prepare(&owner).await.map_err(broken)?;
 
-    // A merge without an identifier keeps the identifier of another writer (`docs/lost-answers.md`). Either all writers or none therefore use identifiers.
+    // A merge without an identifier keeps the identifier of another writer (`docs/lost-answers.md`), so either all writers use identifiers or none does.
     let identify = random.random();
     let (mut wires, mut tasks) = (Vec::new(), Vec::new());
     for number in 0..random.random_range(2..4_usize) {

@@ -57,7 +57,7 @@ pub fn cases(folder: &Path) -> io::Result<Vec<Case>> {
     files.sort();
     for path in files {
         let mut text = fs::read_to_string(&path)?;
-        // The evidence of a test for a compiler message is the message.
+        // In a test for a compiler message, the message cites the rules.
         let message = path.with_extension("stderr");
         if message.exists() {
             text.push_str(&fs::read_to_string(message)?);

@@ -85,7 +85,7 @@ pub async fn con_7_and_egt_9_no_reader_sees_a_partial_transaction<S: TableStore>
             threads.spawn(|| {
                 let query = Query::new(KeyRange::partition("p"));
                 loop {
-                    // The flag is loaded before the read. The final state is therefore read as well.
+                    // The flag is loaded before the read, so the final state is read as well.
                     let last = done.load(Ordering::Acquire);
                     let page = pollster::block_on(scene.page(&query, None)).unwrap();
                     assert_eq!(page.keys.len(), 20);

@@ -141,7 +141,7 @@ pub async fn fil_14_binary_guid_and_datetime<S: TableStore>(store: &S) {
 
 pub async fn fil_2_and_10_precedence_and_logic<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
-    // There is one entity for each combination of A and B. Its key contains both values.
+    // Creates one entity for each combination of A and B. Its key contains both values.
     for (key, a, b) in [("00", 0, 0), ("01", 0, 1), ("10", 1, 0), ("11", 1, 1)] {
         scene.insert("p", key, row([("A", a.into()), ("B", b.into())])).await.unwrap();
     }

@@ -76,7 +76,7 @@ pub async fn type_10_and_11_values_at_their_limits<S: TableStore>(store: &S) {
     refused(scene.insert("p", "r", a(vec![0_u8; 65_537])).await, ErrorCode::PropertyValueTooLarge);
 }
 
-/// Returns a row that gives an entity with the keys `p` and `r` exactly `bytes` bytes by the published formula.
+/// Returns a row with which an entity with the keys `p` and `r` has a size of exactly `bytes` bytes according to the published formula.
 fn sized(prefix: &str, bytes: usize) -> Row {
     let mut writer = RowWriter::new();
     let mut left = bytes - 4 - 2 * 2;

@@ -65,7 +65,7 @@ pub fn is<const N: usize>(properties: [(&str, Value); N]) -> Properties {
     properties.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Returns an `ETag` of no entity.
+/// Returns an `ETag` that no entity has.
 #[must_use]
 pub fn stale() -> ETag {
     ETag::parse("W/\"datetime'2001-01-01T00%3A00%3A00Z'\"").unwrap()
@@ -232,7 +232,7 @@ impl<'a, S: TableStore> Scene<'a, S> {
         panic!("PAGE-4: the pages have no end");
     }
 
-    /// Returns the row keys of those entities in a partition that match `filter`.
+    /// Returns the row keys of the entities in a partition that match `filter`.
     pub async fn matches(&self, partition: &str, filter: &str) -> Vec<String> {
         let mut query = Query::new(KeyRange::partition(partition));
         query.filter = Filter::parse(filter).unwrap_or_else(|error| panic!("`{filter}`: {error}"));

@@ -140,8 +140,8 @@ pub async fn egt_10_the_first_failing_operation_is_the_one_named<S: TableStore>(
     assert_eq!(error.key(), Some(("p", "2")));
 }
 
-/// Tests that errors which do not depend on stored data are reported before all others, in any order. Here, the store must report the duplicate
-/// entity instead of the first operation, which would fail too. The error always contains the index of the failed operation.
+/// Tests that errors that do not depend on stored data take precedence over all others, regardless of the order of the operations. Here, the store must report
+/// the duplicate entity instead of the first operation, which would fail too. The error always contains the index of the failed operation.
 pub async fn eng_7_structural_errors_come_before_those_of_execution<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.fill([("p", "1")]).await;

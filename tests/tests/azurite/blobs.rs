@@ -151,7 +151,7 @@ fn blb_9_metadata_is_replaced_as_a_whole() {
             let mut pairs: Vec<String> = attributes
                 .iter()
                 .filter_map(|(name, value)| match name {
-                    // The names of metadata are compared case-insensitively (BLB-9), as the names of HTTP headers are.
+                    // Metadata names are compared case-insensitively (BLB-9), like HTTP header names.
                     Attribute::Metadata(name) => Some(format!("{}={}", name.to_lowercase(), value.as_ref())),
                     _ => None,
                 })
@@ -230,9 +230,8 @@ fn ex_28_put_conditional_put_range_list_and_delete() {
     });
 }
 
-/// Tests that a log is stored in the same way as the logs of the service: as block blobs in a container, which are listed and then
-/// read by name. Azurite returns the names of metadata in lower case (BLB-9). Blobs outside the requested time range are
-/// nevertheless skipped.
+/// Tests that a log is stored like the service's own logs: as block blobs in a container, which are listed and then read by name. Azurite returns metadata
+/// names in lower case (BLB-9). Blobs outside the requested time range must be skipped nevertheless.
 #[test]
 fn log_1_4_and_5_a_log_is_blobs_of_a_container_and_only_matching_ones_are_read() {
     in_container("logs", async |_, store| {
@@ -250,7 +249,8 @@ fn log_1_4_and_5_a_log_is_blobs_of_a_container_and_only_matching_ones_are_read()
         let names: Vec<_> = listed.iter().map(|object| object.location.as_ref()).collect();
         assert_eq!(names, ["queue/2014/07/31/1800/000000.log", "queue/2014/07/31/1800/000001.log"]);
 
-        // The content of the blob is new but its metadata is old. The blob must therefore not be read.
+        // Replaces the content of the second blob with invalid text, but keeps its metadata. A read that matches only the first blob must not notice the
+        // change.
         let second = Path::from(names[1]);
         let attributes = store.get(&second).await.unwrap().attributes;
         store.put_opts(&second, "broken".into(), attributes.into()).await.unwrap();
@@ -326,7 +326,7 @@ fn pat_ix_4_lists_in_blobs_of_an_account() {
         assert_eq!(ids(here), [1, 3, 4]);
         let elsewhere = employees.get_by_index_eventual(Employee::namesakes("Jones / Cao")).await.unwrap();
         assert_eq!(ids(elsewhere), [1, 3, 4]);
-        // The list in the partition has exceeded two keys and has moved to a blob. Every later change has left the previous blob behind.
+        // The list in the partition exceeded two keys and moved to a blob. Each later change wrote a new blob and left the previous one behind.
         let folder = Path::from("indexes/lists/listedpeople");
         let listed: Vec<_> = container.list(Some(&folder)).try_collect().await.unwrap();
         assert_eq!(listed.len(), 3);

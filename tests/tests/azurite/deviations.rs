@@ -1,6 +1,6 @@
 //! The scenarios of the behaviour suite that fail on Azurite, and the rule that describes each difference.
 
-/// The reliability of a scenario's failure on Azurite.
+/// Distinguishes scenarios that always fail on Azurite from scenarios that fail at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fails {
     /// The scenario always fails. The test runs it and checks that it fails.
@@ -10,8 +10,8 @@ pub(crate) enum Fails {
 }
 use Fails::{Always, Sometimes};
 
-/// Each entry contains the scenario, the reliability of its failure, the rules and the difference. If no AZ rule describes the difference, the entry names the
-/// rule violated by Azurite.
+/// Each entry contains the scenario, whether it fails always or sometimes, the rules, and the difference. If no AZ rule describes the difference, the entry
+/// names the rule that Azurite violates.
 pub(crate) const DEVIATIONS: &[(&str, Fails, &str, &str)] = &[
     ("etag::etag_1_and_2_the_etag_is_the_timestamp_in_the_services_form", Sometimes, "AZ-5", SEVEN_DIGITS),
     (

@@ -22,7 +22,7 @@ fn azurite() -> Option<String> {
     AzuriteServer::shared().map(AzuriteServer::connection_string)
 }
 
-/// Returns client options with timeouts long enough for a slow machine not to cause retries.
+/// Returns client options whose timeouts are so long that even a slow machine causes no retries.
 fn patient() -> Options {
     Options::new().retry(RetryPolicy {
         attempt_timeout: Duration::from_secs(60 * 60),

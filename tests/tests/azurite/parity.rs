@@ -9,7 +9,7 @@ use std::path::Path;
 
 use tests::ask::{Answer, Ask};
 
-/// Returns the response of Azurite to a request, or `None` if Azurite is not available.
+/// Returns Azurite's response to a request, or `None` if Azurite is not available.
 fn ask(asked: &Ask) -> Option<Answer> {
     Some(asked.of(&crate::azurite()?))
 }
@@ -22,7 +22,7 @@ const SUITES: &[&str] = &["behaviour.rs", "queues.rs", "signatures.rs", "blobs.r
 enum Evidence {
     /// Tests in this module or in [`SUITES`]. A name that ends in `_` refers to all tests with this prefix.
     By(&'static [&'static str]),
-    /// No test verifies the row. The value is the reason.
+    /// No test verifies the row, for the given reason.
     Not(&'static str),
 }
 use Evidence::{By, Not};

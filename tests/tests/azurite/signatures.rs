@@ -85,7 +85,7 @@ fn sas_11_time_and_signature_are_verified() {
             let read = Scene { store: &client, table: scene.table.clone() };
             let key = table_core::EntityKey::new("p", "1").unwrap();
             let answer = read.store.get(&read.table, &key, &table_core::query::Select::All).await;
-            // The service responds with AuthenticationFailed, and Azurite with AuthorizationFailure.
+            // The service responds with AuthenticationFailed, and Azurite with AuthorizationFailure. Both codes have the status 403.
             assert_eq!(answer.unwrap_err().code().status(), 403);
         }
     });

@@ -40,7 +40,7 @@ struct Employee {
     photo: Option<BlobRef>,
 }
 
-/// Creates a client for the account. The faults of its connection follow `script`, and it retries after 0.4 s.
+/// Creates a client for the account. `script` determines the faults of its connection. The client retries after 0.4 s.
 fn client(
     account: &Account,
     options: Options,
@@ -61,8 +61,8 @@ fn counts(client: &AzureTables) -> SeriesTable<Counts, AzureTables> {
     SeriesTable::new(client.table::<Counts>())
 }
 
-/// Sends two concurrent increments to a slot that contains 5. `lost` determines the fate of the request for the first
-/// increment. Returns both results, and the stored sum.
+/// Sends two concurrent increments to a slot that contains 5. `lost` determines whether the request for the first increment or its response is lost. Returns
+/// both results and the stored sum.
 async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     let account = Account::default();
     let today = Counts { employee: 1, day: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap() };
@@ -78,13 +78,13 @@ async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     (first, second, stored.slot(9).copied().unwrap())
 }
 
-/// Tests two increments that write equal content shortly after one another. The second could be mistaken for the first.
+/// Tests two increments that write equal content in quick succession. The client could mistake the second for the first.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     let (first, second, stored) = two_increments(Act::DropBefore).await;
     assert!(first.unwrap_err().is_ambiguous());
     assert_eq!((second.unwrap(), stored), (6, 6));
-    // The first increment took effect and was followed by the second. The caller cannot know this, and neither increment is repeated.
+    // The first increment took effect before the second. Its caller cannot know this and gets an ambiguous error. Neither increment is repeated.
     let (first, second, stored) = two_increments(Act::DropAfter).await;
     assert!(first.unwrap_err().is_ambiguous());
     assert_eq!((second.unwrap(), stored), (7, 7));
@@ -102,7 +102,7 @@ async fn con_11_and_pat_ser_3_an_increment_without_a_response_is_known_by_its_id
     }
 }
 
-/// Replaces a photo through the client `photographer`. Returns the result. Whatever it is, the blob of the stored entity must exist.
+/// Replaces a photo through the client `photographer`. Returns the result. Even if the call fails, the blob of the stored entity must exist.
 async fn replaced(account: &Account, photographer: AzureTables) -> Result<ETag> {
     let blobs = Arc::new(InMemory::new());
     let calm = client(account, Options::new().operation_ids(true), |_| Act::Serve);

@@ -56,7 +56,7 @@ async fn cost(tables: u64) -> Result<(u64, u64)> {
 #[test]
 fn a_table_among_two_thousand_is_created_or_dropped_by_one_journal_frame() {
     let (created, dropped) = block_on(cost(2_000)).unwrap();
-    // The journal grows in steps of 1 MiB.
+    // The journal grows in 1 MiB steps. The limit leaves room for one step, divided among all tables.
     assert!(created < 1_024 && dropped < 1_024, "{created} and {dropped} bytes a table");
 }
 
@@ -82,7 +82,7 @@ fn the_space_of_dropped_tables_is_reclaimed_automatically() {
     };
     block_on(filled).unwrap();
     let began = Instant::now();
-    // Less garbage than the reclaim threshold remains until the next checkpoint.
+    // Garbage below the reclaim threshold remains until the next checkpoint.
     while engine.statistics().unwrap().base_bytes > 2 << 20 {
         assert!(began.elapsed() < Duration::from_secs(10 * 60), "{:?}", engine.statistics());
         std::thread::sleep(Duration::from_millis(5));

@@ -277,7 +277,7 @@ fn write_the_fixture() {
     block_on(async {
         let table = write_base(&engine).await?;
         engine.checkpoint().await?;
-        // The journal is continued in a reused file that still contains old data.
+        // These writes make the journal continue in a reused file that still contains old data.
         for _ in 0..2 {
             let row = everything("Sales", "000000", 0)?;
             table.insert_or_replace(&row).await?;
@@ -298,7 +298,7 @@ fn write_the_fixture() {
         Ok::<_, Error>(())
     })
     .unwrap();
-    // Without a checkpoint, the changes remain in the journal.
+    // No checkpoint has been made since, so the changes remain in the journal.
     drop(engine);
     fs::create_dir_all(&fixture).unwrap();
     for (name, bytes) in files(folder.path()).into_iter().filter(|(name, _)| name != "LOCK") {

@@ -86,7 +86,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 50, ..ProptestConfig::default() })]
 
-    /// Tests that two instances of the model do not differ from each other.
+    /// Tests that two instances of the model return equal results.
     #[test]
     fn the_model_agrees_with_itself(program in program(60)) {
         run(&mut InMemory(ModelStore::new()), &program);

@@ -9,7 +9,7 @@ const STEPS: usize = 60;
 /// The number of different disk images tested per power loss. They differ in the unsynced data that survived.
 const IMAGES: u64 = 6;
 
-/// Runs writers and cuts the power at each sync in `cuts`. Stops when a run has fewer syncs than the next cut requires.
+/// Runs writers and cuts the power at each sync in `cuts`. Stops after the first run that ends before its cut.
 ///
 /// The number of syncs varies between runs, because concurrent writers share syncs, and because checkpoints run concurrently.
 fn cut_at_syncs(cuts: impl Iterator<Item = u64>, writers: usize, steps: usize) {
@@ -29,14 +29,14 @@ fn cut_at_syncs(cuts: impl Iterator<Item = u64>, writers: usize, steps: usize) {
         }
         if !disk.has_lost_power() {
             assert!(error.is_none(), "{error:?}");
-            // Later calls are not part of the run.
+            // The check must not trigger the fault that the run has not reached.
             disk.set_fault(None);
             assert_eq!(findings(&disk, &evidence), Vec::<String>::new());
             break;
         }
         last = cut;
     }
-    // Transactions of the same writer never share a sync.
+    // Transactions of the same writer never share a sync, so every run has at least `steps` syncs.
     assert!(last + 1 >= steps as u64, "the last cut that hit a run was at sync {last}");
 }
 
@@ -45,8 +45,8 @@ fn cut_at_every_sync_of_one_writer() {
     cut_at_syncs(1.., 1, STEPS);
 }
 
-// Without group commits, eight writers need one sync per transaction. The test therefore uses fewer steps.
-// `simulate` cuts at any write, in thousands of histories.
+// If no commits are grouped, eight writers sync once per transaction. The test therefore uses fewer steps. `simulate` cuts the power at any write, in thousands
+// of histories.
 #[test]
 fn cut_at_every_third_sync_of_eight_writers() {
     cut_at_syncs((1..).step_by(3), 8, STEPS / 3);

@@ -37,7 +37,7 @@ fn large() -> (usize, usize) {
     given.map_or((1_000_000, 100_000), |rows| (rows, rows))
 }
 
-/// Returns the number of screenfuls of rows by which the test scrolls down and back up, from the variable `EXPLORER_WINDOWS`. `all` means to the end.
+/// Returns the number of screenfuls of rows that the test scrolls down and back up, from the variable `EXPLORER_WINDOWS`. `all` scrolls to the end.
 fn windows() -> String {
     env::var("EXPLORER_WINDOWS").unwrap_or_else(|_| "25".to_owned())
 }
@@ -209,7 +209,7 @@ async fn the_pages_work_in_a_real_browser() {
     serving.await.unwrap();
     let output = output.unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    // `--nocapture` shows the figures of the run.
+    // `--nocapture` shows the measurements of the run.
     println!("{text}");
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
 }

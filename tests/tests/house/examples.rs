@@ -28,9 +28,9 @@ fn every_public_type_has_an_example() {
 
 /// Returns those public types of a package that appear in no example, as `package::Type`.
 ///
-/// An example counts for each type that it mentions if the type is in the same file, or in the folder of the module. An
-/// example on the front page of the package counts for types anywhere in the package. An example also counts for the type in whose
-/// documentation it appears. This includes the documentation of the methods.
+/// An example counts for each type that it mentions, provided that the type is in the same file or in the folder of the module. An example on the front page of
+/// the package counts for types anywhere in the package. An example also counts for the type in whose documentation it appears. This includes the documentation
+/// of the methods.
 fn without(package: &str) -> Vec<String> {
     let public = public_types(package);
     let files: BTreeMap<String, String> = below(&format!("{package}/src"), &[".rs"]).into_iter().collect();

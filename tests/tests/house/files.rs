@@ -11,7 +11,8 @@ pub(crate) fn root() -> PathBuf {
         .to_owned()
 }
 
-/// Returns the files in a folder whose names end with one of these suffixes, sorted by path. Each consists of the path relative to the root, and the content.
+/// Returns the files in a folder whose names end with one of these suffixes, sorted by path. Each entry consists of the path relative to the root and the
+/// content.
 pub(crate) fn below(folder: &str, ends: &[&str]) -> Vec<(String, String)> {
     let root = root();
     let (mut files, mut folders) = (Vec::new(), vec![root.join(folder)]);

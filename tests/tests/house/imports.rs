@@ -1,6 +1,6 @@
 //! Tests that the modules of a package do not import each other in a cycle (ARCHITECTURE, "Layers of the core").
 //!
-//! An import counts as one of the file that defines the item, even if it uses a re-export.
+//! An import is attributed to the file that defines the item, even if it goes through a re-export.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -129,7 +129,7 @@ impl Package {
         }
     }
 
-    /// Returns the pairs of files whose first file imports the second.
+    /// Returns the pairs of files in which the first file imports the second.
     fn imports(&self) -> BTreeSet<(Module, Module)> {
         let pairs = self.uses.iter().flat_map(|(module, paths)| {
             paths.iter().filter_map(|path| Some((module.clone(), self.file_of(path)?)))

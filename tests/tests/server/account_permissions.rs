@@ -15,7 +15,7 @@ struct Operation {
     target: String,
     service: char,
     resource: char,
-    /// The sufficient sets of permissions. If the list is empty, no account SAS permits the operation.
+    /// The sets of permissions, each of which permits the operation. If the list is empty, no account SAS permits it.
     any: &'static [&'static str],
 }
 

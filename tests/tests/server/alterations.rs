@@ -79,10 +79,10 @@ fn sas_2_no_parameter_of_a_table_can_be_altered() {
         let unnamed = unnamed.join("&");
         for altered in alterations(&token).into_iter().chain(additions(&token)) {
             let status = read(&altered).status;
-            // Without a table name, the token is valid for the table in the path, which the signature covers.
+            // If the token names no table, it is valid for the table in the path, which the signature covers.
             let nameless: Vec<_> = altered.split('&').filter(|pair| !pair.starts_with("TN=")).collect();
             let is_same = nameless.join("&") == unnamed;
-            // The signature for a table covers neither resource types nor an encryption scope.
+            // A table SAS signature covers neither resource types nor an encryption scope.
             let ignored = ["srt=", "ses="].iter().any(|name| altered.contains(name));
             assert!(is_same || ignored || matches!(status, 400 | 403), "{status}: {altered}\n{token}");
         }
@@ -100,7 +100,7 @@ fn asas_2_no_parameter_of_an_account_can_be_altered() {
     for (ask, target) in &asks {
         assert_eq!(with(ask, target, &token).status, 200, "{token}");
         for altered in alterations(&token).into_iter().chain(additions(&token)) {
-            // The signature for an account covers neither key ranges nor policies. In versions before 2020-12-06, it does not cover an encryption scope either.
+            // An account SAS signature covers neither key ranges nor policies. Before version 2020-12-06, it does not cover an encryption scope either.
             let ignored =
                 ["spk=", "srk=", "epk=", "erk=", "si=", "ses="].iter().any(|name| altered.contains(name));
             let status = with(ask, target, &altered).status;
@@ -122,7 +122,7 @@ fn sas_2_no_parameter_of_a_queue_can_be_altered() {
     let peek = |token: &str| with(&Ask::queue("GET", ""), "altered/messages?peekonly=true", token);
     assert_eq!(peek(&token).status, 200);
     for altered in alterations(&token).into_iter().chain(additions(&token)) {
-        // The signature for a queue covers neither key ranges, nor resource types, nor an encryption scope.
+        // A queue SAS signature covers neither key ranges, nor resource types, nor an encryption scope.
         let ignored =
             ["spk=", "srk=", "epk=", "erk=", "srt=", "ses="].iter().any(|name| altered.contains(name));
         let status = peek(&altered).status;

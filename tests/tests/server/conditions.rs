@@ -158,7 +158,7 @@ fn ifm_2_if_none_match_is_refused_on_updates_and_deletes() {
         assert!(answer.body.contains("HTTP/1.1 400 "), "{verb}: {}", answer.body);
     }
     assert_eq!(read(&target).body, before.body);
-    // Neither may a missing entity be inserted.
+    // A missing entity must not be inserted either.
     let missing = target.replace("'r'", "'s'");
     let answer = Ask::new("PUT", missing.as_str()).json("{}").header("if-none-match", "*").of(&SERVER);
     assert_eq!((answer.status, read(&missing).status), (400, 404), "{}", answer.body);

@@ -1,4 +1,4 @@
-//! Tests of the limit on connections that have sent a verified request.
+//! Tests the limit on authenticated connections, which have sent a request with a valid signature.
 
 use std::time::Duration;
 
@@ -44,7 +44,8 @@ fn beyond_the_limit_the_first_request_of_a_connection_is_refused_and_not_applied
         let read = first.send_request(relative(host, "GET", ENTITY, "")).await.unwrap();
         assert_eq!(text(read).await.0, 404);
         drop(first);
-        // A connection of HTTP/2 is not closed, and takes the free place once the server has noticed the end of the first one.
+        // An HTTP/2 connection is not closed when its request is rejected. It takes the free place once the server has noticed that the first connection has
+        // ended.
         loop {
             match text(third.send_request(insert()).await.unwrap()).await.0 {
                 503 => tokio::time::sleep(Duration::from_millis(10)).await,

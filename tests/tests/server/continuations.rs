@@ -106,7 +106,7 @@ fn page_9_an_altered_token_is_refused_or_names_another_key() {
             judge(&answer, is_of_query, &altered);
         }
     }
-    // These are URL-safe Base64, standard Base64, and the options in another order or number.
+    // These tokens use URL-safe or standard Base64, reorder, omit or repeat the options, or contain malformed numbers.
     for form in [
         "NextPartitionKey=1%214%21cDE-&NextRowKey=1%214%21Mw--",
         "NextPartitionKey=1!4!cDE%3D&NextRowKey=1!4!Mw%3D%3D",

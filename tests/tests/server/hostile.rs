@@ -1,4 +1,4 @@
-//! Tests of malformed requests and broken connections.
+//! Tests malformed requests and broken connections.
 
 use std::net::SocketAddr;
 

@@ -57,7 +57,7 @@ fn requests_share_a_connection_of_http_2() {
     });
 }
 
-/// Tests that a request with two different hosts is rejected. The host is not signed, and different components might use different hosts.
+/// Tests that a request with two different hosts is rejected. The signature does not cover the host, so a proxy and the server might use different hosts.
 #[test]
 fn a_host_other_than_the_authority_is_refused() {
     with_server(Config::on_loopback(account()), async |connection, _| {

@@ -1,8 +1,8 @@
 //! Tests that hostile clients do not affect a well-behaved client. They open many connections and never send a request with a valid signature.
 //!
-//! Each kind of hostile client opens more connections than the server allows to clients that have not yet sent a verified request.
-//! `HOSTILE_CONNECTIONS=5000` opens more, under the default limits of the server. The benchmarks measure the latency of a client
-//! among such connections (`ratios -- --server --only hostile`).
+//! Each kind of hostile client opens more connections than the server allows to clients that have not yet sent an authenticated request.
+//! `HOSTILE_CONNECTIONS=5000` opens more, under the default limits of the server. The benchmarks measure the latency of a client among such connections
+//! (`ratios -- --server --only hostile`).
 
 use std::env;
 use std::io::Write;
@@ -22,13 +22,13 @@ use tokio::net::TcpStream;
 
 use crate::http2::request;
 
-/// The server's limit on guests (connections without a verified request). Each kind of hostile client opens more of them.
+/// The server's limit on guests (connections that are not yet authenticated). Each kind of hostile client opens more connections than this.
 const GUESTS: usize = 64;
 /// The number of connections opened at once, which the kernel must queue. Before version 5.4, Linux queues only 128 by default.
 const BURST: usize = 1_000;
 /// The number of unsigned requests sent on one connection.
 const UNSIGNED: usize = 2_000;
-/// The minimum time for the unsigned requests: 200 µs for each request except the first ones.
+/// The minimum time for the unsigned requests: 200 µs for each request after the first ten.
 const UNSIGNED_TIME: Duration = Duration::from_millis(398);
 /// The number of connections opened by each kind of hostile client, unless `HOSTILE_CONNECTIONS` is set.
 const CONNECTIONS: usize = 160;
@@ -191,7 +191,7 @@ fn a_burst_of_signed_connections_is_answered() {
     with_server(config, async |connection, _| {
         let host = connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
         let request = Ask::new("GET", "Tables").written(&connection);
-        // This blocks the thread of the server, which therefore finds all connections at the same time.
+        // This blocks the server's thread, so the server finds all connections at the same time.
         let connect = |_| {
             let mut stream = std::net::TcpStream::connect(host).unwrap();
             stream.write_all(request.as_bytes()).unwrap();

@@ -56,7 +56,7 @@ fn each_row_names_existing_tests() {
     for cells in parity.into_iter().chain(chosen) {
         let [what, _, _, ours, tests] = cells[..] else { panic!("{cells:?} has not five cells") };
         let tests: Vec<_> = tests.split('`').skip(1).step_by(2).collect();
-        // A feature has tests exactly if it is implemented.
+        // A feature must have tests if and only if it is implemented.
         let missing = ours == "no" || ours.ends_with("not applied");
         assert_eq!(tests.is_empty(), missing, "{what}: {tests:?}");
         for test in tests {

@@ -236,7 +236,7 @@ fn queues_of_reports_behave_like_the_service() {
     );
     let updated = Ask::queue("PUT", target).of(&SERVER);
     assert!(updated.status == 204 && updated.header("x-ms-time-next-visible").is_some(), "{}", updated.head);
-    // azurite (legacy) 117: a message becomes visible exactly when its time has come.
+    // azurite (legacy) 117: a message becomes visible exactly at its visibility time.
     let peeked = Ask::queue("GET", "reports/messages?peekonly=true").of(&SERVER);
     assert_eq!(
         (element(&peeked, "MessageText").as_str(), element(&peeked, "DequeueCount").as_str()),

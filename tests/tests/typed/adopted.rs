@@ -45,7 +45,8 @@ fn fields_of_derived_parts_remain_properties() {
     });
 }
 
-/// A member whose e-mail address cannot be decoded from the row key. Index rows contain that key, and members in the same city therefore have separate rows.
+/// A member whose e-mail address cannot be decoded from the row key. The key of an index row contains the same encoded address, so members in the same city
+/// have separate index rows.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Members")]
 #[partition_key(club)]

@@ -1,4 +1,4 @@
-//! Tests an entity type with ambiguous keys, as defined by another program: the rows of the type and of its index are recognised by every read.
+//! Tests an entity type with ambiguous keys, as defined by another program. Every read must recognise the rows of the type and of its index.
 
 use pollster::block_on;
 use proptest::prelude::*;

@@ -176,12 +176,12 @@ fn a_backfill_begins_after_the_grants_of_older_schemas_have_expired() {
         let hours = |hours: u64| Duration::from_secs(hours * 60 * 60);
         let now = || ticks::to_datetime(time.runtime().now()).unwrap();
         old.grant(&contoso(), now() + hours(5)).await.unwrap();
-        let grant = old.grant(&contoso(), now() + hours(3)).await.unwrap(); // the first one remains
+        let grant = old.grant(&contoso(), now() + hours(3)).await.unwrap(); // the first grant remains
         let bearer = bearer(&store, "Parcels").entities::<before::Parcel>().with_grant(&grant).unwrap();
 
         let new = store.entities::<after::Parcel>().with_runtime(time.runtime());
         let new = new.create_if_missing().await.unwrap();
-        new.grant(&contoso(), now() + hours(1_000)).await.unwrap(); // delays no backfill of its own schema
+        new.grant(&contoso(), now() + hours(1_000)).await.unwrap(); // does not delay the backfill of its own schema
         let (start, mut number) = (now(), 0);
         while let Some(rest) = backfill(&new).await {
             time.pass(rest / 2);
@@ -219,7 +219,7 @@ fn a_grant_for_another_schema_or_table_is_refused() {
         ] {
             assert_eq!(refused.unwrap_err().code(), ErrorCode::InvalidInput);
         }
-        // No grant is issued for an index that is not ready.
+        // A grant does not cover an index that is not ready.
         let new = store.entities::<after::Parcel>().create_if_missing().await.unwrap();
         let grant = new.grant(&contoso(), in_an_hour()).await.unwrap();
         let new = bearer(&store, "Parcels").entities::<after::Parcel>().with_grant(&grant).unwrap();

@@ -1,7 +1,6 @@
-//! Tests that all data derived in other partitions (index entries, copies, and the rows and totals of views) converges to the
-//! state of the entities, even if processes are suspended, die, lose responses or receive outdated ones. Each process has
-//! its own clock, which may be wrong. The proof is in `docs/convergence.md`. The tests also remove each of the conditions of
-//! the proof in turn. The runs must then find a difference.
+//! Tests that all data derived in other partitions (index entries, copies, and the rows and totals of views) converges to the state of the entities, even if
+//! processes are suspended, die, lose responses or receive stale responses. Each process has its own clock, which may be wrong. The proof is in
+//! `docs/convergence.md`. The tests also remove each condition of the proof in turn, and check that some run then does not converge.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -125,7 +124,7 @@ fn run_and_recreate(seed: u64, answers: Answers, without: Without, recreated: Re
         }
     }
     if recreated != Recreated::Nothing {
-        // A process that was suspended before a table was deleted can write to the new one, which no record shows.
+        // A process suspended before a table was deleted can still write to the new table. Nothing records such a write, so only a repair can find it.
         world.repair();
     }
     match pending {

@@ -212,7 +212,7 @@ fn kinds_of_one_partition_and_the_rest_of_a_row() {
         both_ways(&version, ("shop", "VersionRow"));
         assert!(matches!(&members[1], Membership::Version(found) if *found == version));
 
-        // Replaces and updates write properties without a field too.
+        // Replaces and updates also write properties that have no field.
         let key = || Silo::key("shop", "10.0.0.4", "11111", "386923572");
         let read = silos.get(key()).await.unwrap().unwrap();
         let mut dead = read.value().clone();
@@ -336,7 +336,7 @@ fn a_key_that_cannot_be_read_back() {
             .filter(Reminder::NAME.eq("tick-tock"));
         assert_eq!(named.collect().await.unwrap().len(), 1);
 
-        // Two values have this key. The second is rejected, and the first is never returned for it.
+        // Two reminders have this key. The second is rejected, and a read of the second never returns the first.
         let other = of("GrainReference=03", "00-tick-tock");
         assert_eq!(other.key_of().unwrap(), key);
         let taken = reminders.insert(&other).await.unwrap_err();

@@ -245,7 +245,7 @@ fn copies_of_some_properties_are_read_as_projections() {
         let one = Employee::by_age_rows("Sales").age_is(32).id_is(123);
         assert_eq!(table.get_as::<Aged>(one).await?.unwrap().first_name, "Jun");
 
-        // A condition on a property that is not in the copy would match nothing.
+        // A condition on a property that is not in the copy would match nothing, so it is rejected.
         let query = table.query(Employee::by_age("Sales", 32)).filter(Employee::LAST_NAME.eq("Cao"));
         let error = query.project::<Aged>().collect().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-INTRA-6")));

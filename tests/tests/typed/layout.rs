@@ -1,4 +1,4 @@
-//! Tests stored schemas. The first opening of a table stores the schema, and each later opening compares it with the declaration.
+//! Tests stored schemas. The schema is stored when a table is first opened. Each later open compares it with the declaration.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -240,7 +240,8 @@ fn evo_3_and_4_and_12_old_rows_are_read() -> Result<()> {
     })
 }
 
-/// Tests that a program without chunks rejects the chunks of another program. It would take the first chunk for the entire value, and would replace only it.
+/// Tests that a program that does not use chunks rejects a table whose values another program stores in chunks. It would mistake the first chunk for the entire
+/// value, and would replace only that chunk.
 #[test]
 fn evo_33_and_34_a_program_without_chunks_does_not_use_chunks_of_another() -> Result<()> {
     block_on(async {
@@ -349,7 +350,7 @@ fn a_deleted_table_has_no_schema() -> Result<()> {
         assert!(table.delete_table().await?);
         assert_eq!(stored(&store).await, []);
 
-        // Another handle has created the table again. The old schema is therefore ignored.
+        // A delete through the store leaves the schema behind. The next handle creates the table again and ignores the old schema.
         let table = table.open().await?;
         let name = table.name()?.clone();
         store.delete_table(&name).await?;

@@ -233,7 +233,7 @@ fn an_added_or_removed_entity_is_reported() {
     assert!(error.contains("Person: compatible\n  is only in the file"), "{error}");
 }
 
-/// Tests that a renamed entity is compared with its section under the earlier name, in the same way as a store compares the schemas.
+/// Tests that a renamed entity is compared with the section under its earlier name, just as a store compares schemas.
 #[test]
 fn evo_32_a_renamed_entity_is_compared_with_its_earlier_section() {
     let renamed = file(Some(&GOLDEN.replace("Employee", "Person")));

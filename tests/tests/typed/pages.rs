@@ -1,4 +1,5 @@
-//! Tests that the pages of a query contain exactly the rows that the query collects, for selections of all classes and stores with all kinds of positions.
+//! Tests that the pages of a query contain exactly the rows that the query collects, for every class of selection, and for stores that split results into pages
+//! in different ways.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
@@ -93,7 +94,7 @@ fn filled<E: Entity>(faults: FaultInjection, entities: &[E]) -> Engine {
     engine
 }
 
-/// Returns the rows on all pages. Each continuation is passed on as text.
+/// Reads page by page and returns all rows. Each continuation is converted to text and parsed again.
 fn paged<E: Entity, S: TableStore + Clone, C: PagedOf<E>>(
     table: &Table<E, S>,
     selection: &Selection<E, C>,

@@ -158,10 +158,10 @@ fn evo_32_a_renamed_type_with_its_schema_name_keeps_its_schema_and_indexes() {
         let ada = staff.get(kept::Staff::by_email("Sales", "ada@contoso.com")).await.unwrap().unwrap();
         assert_eq!(ada.number, 223);
         assert_eq!(names(&store).await, ["Employee"]);
-        // The declaration is compared with the schema that is stored.
+        // The declaration is compared with the stored schema.
         let error = store.table::<kept_wider::Staff>().create_if_missing().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-11")));
-        // The version of the program from before the renaming may run at the same time.
+        // The program version from before the rename may run at the same time.
         store.entities::<employee::Employee>().create_if_missing().await.unwrap();
     });
 }

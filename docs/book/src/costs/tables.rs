@@ -135,7 +135,7 @@ fn series_of_hours() {
         let of_office = OfficeCounts { employee: 123, day: day(23), office: "Oslo".into() };
         counted.start();
         offices.set(&of_office, 9, 40).await?;
-        // The text below the table states this number. The store refuses the first request, which therefore writes nothing.
+        // The text below the table states this number. The store refuses the first request, so that request writes nothing.
         assert_eq!(counted.take()[0], 2);
 
         let years = counted.store.wide::<YearOfCounts>().create_if_missing().await?;

@@ -1,4 +1,4 @@
-//! Tests of concurrent registrations, in which the requests of the sample run in chosen and in random orders.
+//! Tests concurrent registrations. The requests of the sample run in chosen orders and in random orders.
 
 use std::fmt;
 use std::future::Future;
@@ -12,7 +12,7 @@ use table_patterns::{BlockOn, EntityKey, TableName, Transaction};
 
 use super::*;
 
-/// A store that pauses before each read and write. A test can therefore choose the program that sends the next request.
+/// A store that pauses before each read and write, so a test can choose the program that sends the next request.
 #[derive(Clone, Debug)]
 struct Pausing(Engine);
 
@@ -117,7 +117,7 @@ impl<'a, T> Program<'a, T> {
     }
 }
 
-/// A generator of pseudo-random numbers (`SplitMix64`) that are determined by a seed.
+/// A seeded generator of pseudo-random numbers (`SplitMix64`).
 struct Random(u64);
 
 impl Random {

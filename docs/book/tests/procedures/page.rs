@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// A section of a page, together with the position after the last step that a test has quoted.
+/// A section of a page, with a cursor just past the last step quoted by a test.
 pub(crate) struct Procedure {
     section: String,
     text: String,

@@ -26,7 +26,7 @@ mod released {
     }
 }
 
-/// The declarations that the program which rewrites the rows uses.
+/// The declarations used by the program that rewrites the rows.
 mod rewriting {
     #[derive(table_patterns::Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Company", set = Rewrite)]

@@ -13,7 +13,7 @@ use simulation::fault::{Fault, workspace};
 const USAGE: &str = "faults [--some N] [--only NAME] [--seeds N]";
 
 struct Plan {
-    /// The number of faults to search for, selected by the current commit. `None` searches for all faults.
+    /// The number of faults to search for. The current commit determines which ones. `None` searches for all faults.
     some: Option<usize>,
     only: Option<String>,
     seeds: u64,
@@ -107,8 +107,7 @@ fn hunt(tree: &Path, seeds: u64) -> io::Result<Option<String>> {
     }
 }
 
-/// Makes a source tree equal to the tracked files of the workspace. Unchanged files keep their modification time, and cargo
-/// therefore does not recompile them.
+/// Makes a source tree equal to the tracked files of the workspace. Unchanged files keep their modification time, so cargo does not recompile them.
 fn copy(root: &Path, tree: &Path) -> io::Result<()> {
     let listed = output(Command::new("git").args(["ls-files", "-z"]).current_dir(root))?;
     let names: BTreeSet<&str> = listed.split('\0').filter(|name| !name.is_empty()).collect();

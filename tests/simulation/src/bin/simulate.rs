@@ -76,7 +76,7 @@ fn simulate(plan: &Plan) -> Result<(), String> {
     }
 }
 
-/// Runs the work on more threads than the machine has cores. The threads of a history take turns, and while they wait, another history can use their core.
+/// Runs the work on more threads than the machine has cores. The threads of a history take turns, so while one waits, another history can use its core.
 fn side_by_side(work: impl Fn() + Sync) {
     let threads = 4 * std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(&work))));

@@ -37,7 +37,7 @@ pub struct SimulatedDisk {
 /// The disk's content, locks and faults.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// All files that have ever been created. The number of a file is its index.
+    /// All files that have ever been created. A file's number is its index in this list.
     pub(super) files: Vec<FileState>,
     pub(super) entries: Entries,
     faults: Faults,
@@ -87,17 +87,17 @@ impl SimulatedDisk {
         Ok((state, fate))
     }
 
-    /// Sets the next fault of the disk, or removes it.
+    /// Sets or clears the disk's next fault.
     pub fn set_fault(&self, fault: Option<Fault>) {
         self.state().faults.set(fault);
     }
 
-    /// Adds space to a full disk if its free space, together with the `held` bytes of some files, is less than `needed`.
+    /// If the disk has limited space, ensures that its free space plus the `held` bytes of existing files is at least `needed`.
     pub fn give_room_beyond(&self, held: u64, needed: u64) {
         self.state().faults.give_room_beyond(held, needed);
     }
 
-    /// Returns `true` if the fault set last has occurred.
+    /// Returns `true` if the most recently set fault has occurred.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.state().faults.has_failed()
@@ -126,8 +126,8 @@ impl SimulatedDisk {
         self.state().faults.lost
     }
 
-    /// Returns a possible state of the disk after the power loss. Each unsynced sector contains one of its versions or a torn one, and each folder entry is
-    /// either the old or the new one.
+    /// Returns a possible state of the disk after the power loss. Each unsynced sector contains one of its versions or is torn, and each folder entry is either
+    /// the old or the new one.
     #[must_use]
     pub fn after_power_loss(&self, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
@@ -135,7 +135,7 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(state)), watcher: None }
     }
 
-    /// Returns the disk after the process, but not the system, has ended: all changes are present.
+    /// Returns the disk as it is after the process has been killed without a power loss: all changes are present.
     #[must_use]
     pub fn after_kill(&self) -> Self {
         let state = State::as_seen(&self.state());
@@ -154,7 +154,7 @@ impl State {
     /// Returns a state with the data visible in `other`. Data that is not durable in `other` is not durable in the result.
     fn as_seen(other: &Self) -> Self {
         let named = other.entries.numbers();
-        // After the end of the process, no program has a file open. A file without a name is therefore lost.
+        // Once the process has ended, no file is open, so a file without a name is lost.
         let file = |(number, file): (usize, &FileState)| {
             if named.contains(&number) { file.clone() } else { FileState::default() }
         };
@@ -171,7 +171,7 @@ impl State {
         self.entries.files().filter(|(_, other)| *other == number).count() > 1
     }
 
-    /// Frees the space of a file that is about to lose a name, unless the file has another name.
+    /// Frees the space of a file that is about to lose a name. Does nothing if the file has another name.
     fn give_room_of(&mut self, number: usize) -> io::Result<()> {
         if !self.has_other_names(number) {
             let freed = self.file(number)?.current.len();

@@ -50,7 +50,7 @@ fn some(file: &FileState, random: &mut StdRng) -> Content {
         versions.into_iter().map(|(sector, count)| (sector, random.random_range(0..=count))).collect();
     let mut bytes = file.durable.clone();
     let mut length = bytes.len();
-    // The length is metadata of the file. Changes to it have their own order: a random number of them, from the first one on, takes effect.
+    // The file length is metadata, so its changes are ordered separately from the data. A random number of them, in order from the first, takes effect.
     let lengths = random.random_range(0..=file.pending.len());
     for (index, change) in file.pending.iter().enumerate() {
         match change {

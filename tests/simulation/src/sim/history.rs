@@ -1,4 +1,4 @@
-//! One history: successive lives (the lifetime of one engine each) on one disk, and the defects found.
+//! One history: successive lives (each the lifetime of one engine) on one disk, and the defects found.
 
 mod asks;
 mod backups;

@@ -24,7 +24,7 @@ enum Fate {
     Skipped,
 }
 
-/// The state after a write and the message it received, or the reason for its refusal.
+/// The effect of a write on a state: the new state and the message received, or the reason for the refusal.
 type Effect = Result<(Arc<State>, Option<Number>), Refusal>;
 
 /// A write whose result is not known yet.
@@ -93,21 +93,21 @@ impl fmt::Display for Wrong {
 pub(super) struct Model {
     worlds: Vec<World>,
     open: VecDeque<Open>,
-    /// `true` if a write may have been skipped whose caller never received a result.
+    /// `true` if a write whose caller never received a result may have been skipped.
     pub(super) may_skip: bool,
-    /// All earlier possible states. After damage to the journal, or the loss of unsynced frames, the engine may return to any of them.
+    /// All earlier possible states. If the journal is corrupted or unsynced frames are lost, the engine may return to any of them.
     past: Vec<Arc<State>>,
     /// All states that have been possible since recording began, or `None` if nothing is being recorded.
     noted: Option<Vec<Arc<State>>>,
 }
 
-/// Returns the distinct elements in order. After a power loss, there may be thousands of them, which are too many for comparing all pairs.
+/// Returns the distinct elements in order. After a power loss, the list may contain thousands of elements, too many to compare all pairs.
 fn distinct<T: Clone + Eq + Hash>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut seen = HashSet::new();
     all.into_iter().filter(|one| seen.insert(one.clone())).collect()
 }
 
-/// Returns the state after the end of the engine. The names of deleted tables can then be used again.
+/// Returns the state after the engine has ended. From then on, the names of deleted tables can be used again.
 fn without_leaving(state: Arc<State>) -> Arc<State> {
     if state.leaving.is_empty() {
         return state;
@@ -178,7 +178,7 @@ impl Model {
         Err(Wrong(format!("write {id} was answered twice")))
     }
 
-    /// Continues with the distinct worlds among these. At least one must remain.
+    /// Keeps the distinct worlds in `worlds`. Fails if the list is empty.
     fn keep(&mut self, worlds: Vec<World>, wrong: impl FnOnce() -> String) -> Result<(), Wrong> {
         self.worlds = distinct(std::mem::take(&mut self.worlds).into_iter().chain(worlds));
         if self.worlds.is_empty() {
@@ -242,7 +242,7 @@ impl Model {
         })
     }
 
-    /// Records that the engine has ended. Some of the first open writes, possibly none or all, have taken effect.
+    /// Records that the engine has ended. A prefix of the open writes, possibly none or all of them, has taken effect.
     pub(super) fn end(&mut self) {
         let states = distinct(self.states().into_iter().map(without_leaving));
         self.open.clear();
@@ -257,7 +257,7 @@ impl Model {
         self.worlds = distinct(std::mem::take(&mut self.worlds).into_iter().chain(past));
     }
 
-    /// Returns `true` if so many worlds are possible that a read should precede the next request.
+    /// Returns `true` if so many worlds are possible that a read should rule some of them out before the next request.
     pub(super) fn is_vague(&self) -> bool {
         self.worlds.len() > 8
     }

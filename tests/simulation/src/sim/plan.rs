@@ -42,14 +42,14 @@ pub(super) enum Work {
     Trickle,
 }
 
-/// The steps with compaction requests.
+/// The times at which compactions are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compactions {
     /// At random steps.
     Random,
     /// After the last step.
     AtEnd,
-    /// Never. Layers therefore accumulate until the merge policy merges them.
+    /// Never. Layers accumulate until the merge policy merges them.
     Never,
 }
 
@@ -95,7 +95,7 @@ impl Life {
         let checkpoint_bytes =
             [0, 1_500, 6_000, 20_000, 60_000, 400_000, usize::MAX][random.random_range(0..7)];
         let steps = random.random_range(20..160);
-        // The memtable may even be too small for this checkpoint size.
+        // The memtable may even be too small to reach this checkpoint size.
         let memtable_bytes = match random.random_range(0..4) {
             0 => [1_500, 20_000, 400_000][random.random_range(0..3)],
             factor => checkpoint_bytes.saturating_mul(1 << factor),
@@ -123,9 +123,9 @@ impl Life {
         bounded(self.checkpoint_bytes).min(bounded(self.memtable_bytes) / 2)
     }
 
-    /// Returns a variant of this life that wears out segments. The first life of a history loads rows into large segments, and the
-    /// later ones change single rows in many small checkpoints. A segment then has more layers than allowed while they are still
-    /// much smaller than the segment, and layers that are too large for one merge.
+    /// Returns a variant of this life that wears out segments. The first life of a history loads rows into large segments, and the later ones change single
+    /// rows in many small checkpoints. This produces segments that have more layers than allowed although the layers are still much smaller than the segment,
+    /// and layers that are too large for a single merge.
     pub(super) fn worn(self, number: u32) -> Self {
         let (work, checkpoint_bytes, steps, compactions, trouble) = if number == 0 {
             (Work::Load, 400_000, self.steps.max(60), Compactions::AtEnd, Trouble::None)

@@ -1,5 +1,5 @@
-//! The rows in a history: their tables, keys and contents, each identified by a number. A row contains the number of the
-//! operation that wrote it. Each of its bytes can therefore be verified.
+//! The rows in a history: their tables, keys and contents, each identified by a number. A row contains the number of the operation that wrote it, so each of
+//! its bytes can be verified.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -20,7 +20,7 @@ pub(super) struct Shape {
     content: Content,
 }
 
-/// The kind of properties in the rows of a history. All rows have the same properties, because a merge keeps stored properties missing from the merged row.
+/// The kind of properties in the rows of a history. All rows have the same properties, because a merge keeps stored properties that the new row lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     /// No filler, some filler, or more filler than fits into a block.

@@ -54,9 +54,9 @@ struct Inner {
     random: StdRng,
     actors: Vec<Actor>,
     now: Duration,
-    /// The number of events so far for which another thread might have been waiting.
+    /// The number of events so far that another thread may have been waiting for.
     doings: u64,
-    /// In one of `switch` calls, another thread runs first.
+    /// On average, another thread runs first in one of `switch` calls.
     switch: u32,
     trace: DefaultHasher,
     /// The total number of calls by all threads.
@@ -104,7 +104,7 @@ impl Schedule {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks the scheduler for a call by a thread. If too many calls have been made, the thread is abandoned.
+    /// Locks the scheduler for a call by a thread. If too many calls have been made, reports this and blocks the thread forever.
     fn call(&self) -> MutexGuard<'_, Inner> {
         let mut inner = self.inner();
         inner.calls += 1;
@@ -154,7 +154,7 @@ impl Schedule {
     pub(super) fn step(&self, time: Duration) {
         let mut inner = self.call();
         inner.now += time;
-        // The engine never waits for a step of a caller. Only steps of the engine's threads therefore count as events.
+        // The engine never waits for a step of a caller, so only steps of the engine's threads count as events.
         inner.doings += u64::from(NUMBER.get() > 0);
         let switch = inner.switch;
         if inner.random.random_ratio(1, switch) {
@@ -162,7 +162,7 @@ impl Schedule {
         }
     }
 
-    /// Lets another thread run. Returns when it is the turn of the calling thread.
+    /// Lets another thread run. Returns when it is the calling thread's turn again.
     fn give_turn(mut inner: MutexGuard<'_, Inner>) {
         let (next, me) = (inner.choose(), NUMBER.get());
         if next != me {

@@ -217,7 +217,7 @@ pub(super) async fn delete_row(stores: &super::Stores, prefix: &str) -> Result<(
     stores.engine.submit(table, transaction).await.map(drop)
 }
 
-/// Adds one cent to a balance. The check must detect this damage.
+/// Adds one cent to a balance. The check must detect this corruption.
 #[cfg(test)]
 pub(super) async fn add_cent(books: &Books) -> Result<()> {
     use examples::model::ledger::Balances;

@@ -19,7 +19,7 @@ pub enum Kind {
     Large,
     /// A row in an hourly table.
     Period,
-    /// A drop of all hourly tables for hours before the value.
+    /// A drop of old hourly tables. The value is an hour: all tables for earlier hours are dropped.
     Expire,
     /// A row whose changes are in a feed.
     Feed,
@@ -27,13 +27,13 @@ pub enum Kind {
     Source,
     /// An entity that contains copied properties. The value is its reference to the copied entity.
     Holder,
-    /// An entity whose data a view sums up.
+    /// An entity whose data is summed by a view.
     Viewed,
     /// An entity in index lists stored in blobs.
     Listed,
-    /// An agent of the help desk.
+    /// A help desk agent.
     Agent,
-    /// A ticket of the help desk.
+    /// A help desk ticket.
     Ticket,
     /// A request to the accounting ledger. The value contains the postings of its entry.
     Entry,
@@ -81,9 +81,9 @@ pub struct Change {
 pub enum Line {
     /// A thread has started a change.
     Begin(usize, Change),
-    /// The change of this thread was acknowledged.
+    /// This thread's change was acknowledged.
     Done(usize),
-    /// The change of this thread was rejected and had no effect.
+    /// This thread's change was rejected and had no effect.
     Refused(usize),
 }
 
@@ -178,7 +178,7 @@ impl Ledger {
         self.acknowledged.get(&kind)?.get(key).map(String::as_str)
     }
 
-    /// Returns the hour in an interrupted drop. Tables for earlier hours may no longer exist.
+    /// Returns the hour of an interrupted drop, if any. Tables for earlier hours may no longer exist.
     pub(super) fn dropping_before(&self) -> Option<&str> {
         let drop = self.under_way.values().find(|change| change.kind == Kind::Expire)?;
         drop.value.as_deref()

@@ -51,7 +51,7 @@ pub(super) fn list_blobs(blobs: &Arc<dyn ObjectStore>) -> ListBlobs {
     ListBlobs::new(Arc::clone(blobs), "readers").spill_above(IN_ENTITY)
 }
 
-/// Deletes the blobs referred to by no list. `clock` must be past the grace period.
+/// Deletes the blobs that no list refers to. `clock` must be past the grace period.
 pub(super) async fn collect_lists(stores: &Stores, clock: Clock) -> Result<()> {
     let readers = stores.readers.clone().with_runtime(Runtime::new().clock(clock));
     readers.collect_orphaned_lists().await.map(drop)

@@ -33,7 +33,7 @@ pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
     let stores = Stores::open(folder, Queues::of_round(round)).block_on()?;
     let tell = |line: Line| {
         let mut out = std::io::stdout().lock();
-        // A single call writes each line, and a kill therefore never truncates it. A closed pipe means that the parent has ended.
+        // Each line is written with a single call, so a kill never truncates it. A closed pipe means that the parent has ended.
         let text = format!("{line}\n");
         if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
             std::process::exit(1);

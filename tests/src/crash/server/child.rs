@@ -63,7 +63,7 @@ impl Served {
     pub(super) fn kill(&mut self) -> Fallible<()> {
         self.process.kill()?;
         let status = self.process.wait()?;
-        // A process that was killed by a signal has no exit code. With an exit code, this process had ended by itself.
+        // A process that was killed by a signal has no exit code. An exit code means that the process had ended by itself.
         if status.code().is_some() {
             Err(format!("the server ended by itself: {status}").into())
         } else {

@@ -1,4 +1,4 @@
-//! Tests the responses of Azurite to requests about signatures, the account and queues, and its wire format.
+//! Tests Azurite's responses to requests about signatures, the account and queues, and its wire format.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! Tests the responses of Azurite to requests about tables and entities.
+//! Tests Azurite's responses to requests about tables and entities.
 
 use std::fmt::Write;
 

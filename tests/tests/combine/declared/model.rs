@@ -25,7 +25,7 @@ struct State {
 }
 
 impl Model {
-    /// Records the result of a read, and checks that it was possible. It is then the only possible state of the ticket.
+    /// Records the result of a read, and checks that it was one of the possible states. This result is then the only possible state of the ticket.
     pub(crate) fn found(&self, number: u32, found: Option<&Ticket>) {
         let mut state = self.0.lock().unwrap();
         let possible = state.possible.entry(number).or_insert_with(|| vec![None]);

@@ -166,7 +166,7 @@ impl<T: Case> World<T> {
     }
 }
 
-/// A process advanced by a test one call at a time. It may die at any call.
+/// A process that a test advances one store call at a time. It may die at any call.
 pub(crate) struct Process {
     control: Control,
     running: Pin<Box<dyn Future<Output = ()>>>,

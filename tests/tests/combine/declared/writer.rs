@@ -33,7 +33,7 @@ async fn change<T: Case>(
     let mut after = Ticket {
         number,
         status: random.random_range(0..2),
-        // There are fewer addresses than tickets. A unique index therefore rejects some of them.
+        // There are fewer addresses than tickets. A unique index therefore rejects some tickets.
         mail: format!("{}@contoso.com", random.random_range(0..6)),
         agent: ["ada", "bob", "cao"][random.random_range(0..3)].to_owned(),
         points: random.random_range(1..100),

@@ -64,7 +64,7 @@ fn a_check_names_the_stray_row_and_a_rebuilt_view_ignores_it() {
     block_on(async {
         let view = world.view();
         view.rebuild().run().await.unwrap();
-        // The key of the row is not the key of a ticket.
+        // The row's key is not a ticket key, so the view ignores the row.
         assert_eq!(view.poison().await.unwrap().len(), 0);
     });
 }
@@ -77,7 +77,7 @@ fn a_check_names_the_stray_row_among_the_rows_of_an_index() {
     finds(FindingKind::Unreadable, "status_open_1", &world);
 }
 
-/// An entity type with a feed in the same partition. It does not belong to the declared set of the types in the partition.
+/// An entity type with a feed in the same partition. It is not a member of the entity set declared for the partition.
 #[derive(Entity, Clone, Debug)]
 #[entity(table = "Desk", feed)]
 #[partition_key(tenant)]

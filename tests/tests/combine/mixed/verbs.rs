@@ -37,7 +37,7 @@ fn queries_return_the_rows_of_their_type() {
         assert_eq!(all.collect().await.unwrap(), comments());
         let under = engine.table::<Comment>().query(Comment::rows(TENANT));
         assert_eq!(under.collect().await.unwrap(), comments());
-        // Of the types with similar keys, each returns only its own entities.
+        // Queries for types with similar keys each return only the entities of their own type.
         let notes = engine.table::<Note>().query(Note::rows(TENANT)).collect().await.unwrap();
         assert_eq!(notes, [note(2), note(4), note(6)]);
         let alarms = engine.table::<Alarm>().query(Alarm::partition(TENANT)).collect().await.unwrap();
@@ -67,7 +67,7 @@ fn every_way_to_run_a_query_skips_other_types() {
         assert_eq!(query().for_each(|ticket| lent.push(ticket.value().clone())).await.unwrap(), 3);
         assert_eq!(lent, tickets());
         assert_eq!(query().limit(2).for_each(|_| ()).await.unwrap(), 2);
-        // A comment is between every two tickets. The query still takes only one request, because a page is larger than the limit.
+        // Comments lie between the tickets, so a page of two rows would not contain two tickets. The query must therefore request larger pages.
         assert!(!query().limit(2).plan().unwrap().to_string().contains("$top=2"));
     });
 }

@@ -43,7 +43,7 @@ pub struct Ticket {
     pub owner_name: Option<String>,
 }
 
-/// The hours of work on a ticket. They are stored as slots in the row of the ticket.
+/// The hours of work on a ticket. They are stored as slots in the ticket's row.
 impl Series for Ticket {
     type Value = i64;
     const SLOTS: &'static [&'static str] = series::HOURS;

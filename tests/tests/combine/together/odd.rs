@@ -1,4 +1,4 @@
-//! Generates invalid rows and messages, called odd. Another program, or the holder of a SAS, could write them.
+//! Generates invalid rows and messages, called odd, as another program or the holder of a SAS could write them.
 
 use pollster::block_on;
 use rand::RngExt;
@@ -55,7 +55,7 @@ fn places() -> Vec<(&'static str, &'static str, String)> {
     places
 }
 
-/// Returns `true` if no program writes a row with this key to the table `Desk`. The row must then be one of the invalid ones.
+/// Returns `true` if only this module writes rows with this key to the table `Desk`. Such a row must be an invalid one.
 pub fn is_place(key: &EntityKey) -> bool {
     let names = |(table, partition, row_key): &(&str, &str, String)| {
         *table == "Desk" && key.partition_key.as_str() == *partition && key.row_key.as_str() == row_key

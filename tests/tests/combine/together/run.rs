@@ -1,4 +1,4 @@
-//! Runs writers and workers in random order, and compares the stored data with a model. Some of them die before or after a call to a store.
+//! Runs writers and workers in random order, and compares the stored data with a model. Some processes die before or after a call to a store.
 
 mod older;
 mod verb;
@@ -186,7 +186,7 @@ impl Run {
     }
 }
 
-/// Returns the model without the addresses of blobs, which are random, and without the names of owners, which are copied later.
+/// Returns the model without blob references, which are random, and without owner names, which are copied later.
 fn bare(model: &Model) -> Model {
     let without = |known: &Known| {
         let ticket = Ticket { photo: None, owner_name: None, ..known.ticket.clone() };

@@ -38,7 +38,7 @@ pub struct Visits {
     model: Model,
     /// The number of audit rows written in the same transaction as a visit.
     rows: u64,
-    /// The last grant received by a program of the older release, and its expiry, in ticks.
+    /// The last grant that a program of the older release received, and the expiry of the grant in ticks.
     granted: Option<(PartitionGrant, u64)>,
 }
 
@@ -55,7 +55,7 @@ fn older(process: &Process) -> Entities<before::Visit, Store> {
     process.outbox().store().entities::<before::Visit>().with_runtime(process.runtime().clone())
 }
 
-/// Runs one pass of the backfill for each index added later.
+/// Runs one pass of the backfill for each index that the newer release adds.
 fn backfill(process: &Process) {
     let visits = handle(process);
     block_on(async {

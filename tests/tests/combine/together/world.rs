@@ -313,7 +313,7 @@ impl World {
         let mut model = model.clone();
         let (people, firms) = (self.alive().people(), self.alive().firms());
         for Known { ticket, .. } in model.values_mut() {
-            // The name of the firm is read from the firm itself. The name in a ticket is a copy of a copy.
+            // The firm name is read from the firm itself, because a ticket contains only a copy of a copy.
             let name = |id: u32| {
                 let firm = block_on(firms.get(Firm::key(TENANT))).unwrap().unwrap().into_value().name;
                 let person = block_on(people.get(person(id))).unwrap().unwrap().into_value();

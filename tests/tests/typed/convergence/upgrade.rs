@@ -53,7 +53,7 @@ program!(
 type Store = Controlled<Engine>;
 type Handle<E> = Entities<E, Store, Outbox<Store, Store>>;
 
-/// The start of the backfill, relative to the requests of the older version.
+/// Determines when the backfill starts, relative to the older version's requests.
 #[derive(Clone, Copy, PartialEq)]
 enum Backfill {
     /// The backfill waits until no request of the older version can still take effect.

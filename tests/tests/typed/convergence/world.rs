@@ -109,7 +109,7 @@ impl View for Headcounts {
     }
 }
 
-/// The condition of the convergence proof violated by the protocol under test.
+/// The condition of the convergence proof that the protocol under test violates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Without {
     Nothing,
@@ -131,7 +131,7 @@ pub(super) enum Recreated {
     All,
 }
 
-/// The way the responses to a process differ from the stored rows.
+/// Determines how the responses that a process receives differ from the stored rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Answers {
     True,
@@ -333,7 +333,7 @@ impl World {
             WorkerOptions { messages_per_receive: 3, poison_after: 1_000, ..WorkerOptions::default() };
         let worker =
             Worker::with_options(self.outbox(process), options).with_index_handler(&self.employees(process));
-        // Copies and views rely on the stored version of a source, which must be read from the primary.
+        // Copies and views must read their sources from the primary. A worker that receives stale responses therefore does not update copies.
         if process.answers == Answers::Old {
             worker
         } else {

@@ -52,7 +52,7 @@ fn two_programs_under_load_are_not_refused_and_the_index_misses_nothing() {
         block_on(old.insert(&before::employee(id, &format!("first{id}")))).unwrap();
     }
     let new = block_on(open(&time, &store));
-    // A rejection because the index of the other program already contains the value is not the result of a race.
+    // No two employees ever have the same e-mail address. A unique violation is therefore not the result of a race.
     let check = |outcome: Result<()>| {
         assert!(outcome.as_ref().err().is_none_or(|error| error.code() != ErrorCode::UniqueViolation));
         raced(outcome);
@@ -183,7 +183,7 @@ fn a_value_released_by_an_older_program_is_free_for_a_newer_one() {
         new.insert(&indexed::employee(2, "grace")).await.unwrap();
         old.delete(before::Employee::key("Sales", 1), IfMatch::Any).await.unwrap();
         old.update(before::Employee::key("Sales", 2), |one| one.email = "joan".into()).await.unwrap();
-        // The entries of both employees are still stored.
+        // The older program has not removed the index entries of either employee. The newer program must treat their values as free.
         new.insert(&indexed::employee(3, "ada")).await.unwrap();
         new.insert(&indexed::employee(4, "tim")).await.unwrap();
         new.update(indexed::Employee::key("Sales", 4), |one| one.email = "grace".into()).await.unwrap();
@@ -214,7 +214,7 @@ fn a_duplicate_of_an_older_program_is_a_finding() {
     });
 }
 
-/// Tests all interleavings of a write by the older program, which is suspended at one of its calls, and a backfill, which is also suspended at a call.
+/// Tests all interleavings of a write by the older program and a backfill, each of which is suspended at one of its calls.
 #[test]
 fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_index() {
     let verbs: [fn(Old) -> Written; 3] = [
@@ -335,7 +335,7 @@ impl Announced {
     }
 }
 
-/// Runs a process by one store call at a time until `is_reached` returns `true`. Returns the number of calls made.
+/// Advances a process one store call at a time until `is_reached` returns `true`. Returns the number of calls made.
 fn until<T>(control: &Control, process: &mut Process<T>, is_reached: impl Fn() -> bool) -> usize {
     let steps = (1..1_000).find(|_| control.step(process).is_some() || is_reached());
     assert!(is_reached(), "the process ended before");
@@ -351,7 +351,7 @@ fn make<T>(control: &Control, process: &mut Process<T>, calls: usize) {
 /// confirm the block of the second.
 #[test]
 fn a_run_confirms_no_refusal_of_another_run_at_the_same_time() {
-    // These are the numbers of calls before each step, as counted in an identical world.
+    // Counts the calls before each step in identical worlds.
     let rehearsal = Announced::new();
     let Run(control, mut run) = rehearsal.run();
     let before_closing = until(&control, &mut run, || rehearsal.is_closing()) - 1;

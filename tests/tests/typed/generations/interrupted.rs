@@ -1,5 +1,5 @@
 //! Tests calls that store a schema and are interrupted at any of their requests: the response is lost, or the call is dropped. The next handle with this schema
-//! writes without a wait, so all handles in the process must know the schema by then.
+//! writes without waiting, so all handles in the process must know the schema by then.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -13,7 +13,7 @@ use super::settling::{nickname, nicknamed};
 use super::visitors::Visitor;
 use super::{before, nicknamed, refused, table_at};
 
-/// The end of an interrupted call.
+/// Determines how a call is interrupted.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Fails(Death),
@@ -32,13 +32,13 @@ enum Call {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Writer {
     New,
-    /// A handle for another type, whose units also write the newer type. No handle for the newer type is opened.
+    /// A handle for another type, whose units of work also write the newer type. No handle for the newer type is opened.
     Related,
     /// A handle opened before the older schema was accepted again.
     Earlier,
 }
 
-/// Starts a call and interrupts it at the request, or at the step, with the given number. Returns `true` if the call has completed before.
+/// Starts a call and interrupts it at the given request or step. Returns `true` if the call completed first.
 fn interrupt<F: Future>((end, at): (End, usize), start: impl FnOnce(&Control) -> F) -> bool {
     match end {
         End::Fails(death) => {
@@ -102,7 +102,7 @@ async fn run(is_shared: bool, kind: Call, interruption: (End, usize), writer: Wr
             let newer = open::<nicknamed::Employee>(&time, &engine).await;
             newer.insert_or_replace(&nicknamed("countess")).await.map(drop)
         }
-        // Only an opened handle stores the schema.
+        // The call did not store the schema. These writers do not open a handle, which would store it.
         _ if !is_stored => return is_complete,
         (_, Some(earlier)) => earlier.insert_or_replace(&nicknamed("countess")).await.map(drop),
         (_, None) => {
@@ -157,7 +157,7 @@ fn opening_a_type_again_costs_its_other_handles_no_request() {
             handle.insert_or_replace(&nicknamed("duchess")).await.unwrap();
             assert_eq!(control.calls() - before, 1, "{one} more handles");
         }
-        // A handle that was opened meanwhile does not read the schema either, but a schema that was stored since is read.
+        // If another handle stores the schema again, the next write reads it.
         first.insert_or_replace(&nicknamed("duchess")).await.unwrap();
         first.accept_schema("rewritten").await.unwrap();
         let before = control.calls();

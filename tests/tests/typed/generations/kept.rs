@@ -60,7 +60,7 @@ async fn check(time: &Time, store: &Engine, new: &New<Engine>, at: &str) {
     }
 }
 
-/// Renames every agent with the newer program. All tickets then receive the new names if the reference of each ticket to its agent has been recorded.
+/// Renames every agent with the newer program. Every ticket whose reference to its agent has been recorded then receives the new name.
 async fn rename_all(new: &New<Engine>, name: &str) {
     for id in 0..AGENTS {
         let renamed = new.agents.update(named::Agent::key("contoso", id), |agent| agent.name = name.into());
@@ -158,7 +158,7 @@ fn two_programs_under_load_are_not_refused_and_the_copies_miss_nothing() {
 type Written = Process<Result<()>>;
 type Verb = fn(Old<Controlled<Engine>>) -> Written;
 
-/// Tests all interleavings of a write by the older program, which is suspended at one of its calls, and the backfills, which are suspended at one of theirs.
+/// Tests all interleavings of a write by the older program and the backfills, each of which is suspended at one of its calls.
 #[test]
 fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_copies() {
     let verbs: [Verb; 5] = [

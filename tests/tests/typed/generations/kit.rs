@@ -12,7 +12,7 @@ use tests::time::Time;
 /// A duration slightly longer than an hour. After it, no earlier request of an older program can still take effect.
 pub(super) const HOUR: Duration = Duration::from_secs(3_601);
 
-/// A process advanced by a test one call at a time.
+/// A process that a test advances one store call at a time.
 pub(super) type Process<T> = Pin<Box<dyn Future<Output = T>>>;
 
 /// Checks that a write succeeded, or failed only because of a concurrent write. An error caused by the declaration of the newer program fails the test.

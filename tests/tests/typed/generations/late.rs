@@ -28,13 +28,13 @@ use super::{before, nicknamed, refused};
 /// The events of other programs, each with the time that passes before it.
 type Events = VecDeque<(Duration, Option<Box<dyn FnOnce() + Send>>)>;
 
-/// An older program's store whose next transaction is attempted several times, as by a client of the service. Before each attempt, time passes and another
+/// An older program's store that attempts the next transaction several times, as a client of the service would. Before each attempt, time passes and another
 /// program may write.
 #[derive(Clone)]
 struct Late {
     inner: LimitedStore<Engine>,
     time: Time,
-    /// The times that pass before the next attempts. All attempts but the last are refused.
+    /// The delays and events before the next attempts. All attempts but the last are rejected.
     attempts: Arc<Mutex<Events>>,
 }
 
@@ -130,10 +130,10 @@ fn nickname(store: &LimitedStore<Engine>) -> Option<String> {
     found.unwrap().into_value().nickname
 }
 
-/// The number of writes of [`write`].
+/// The number of operations that [`write`] can perform.
 const WRITES: usize = 7;
 
-/// Replaces the employee as the older program.
+/// Replaces the employee in the older program, with the given operation.
 async fn write(number: usize, time: &Time, older: &Table<before::Employee, Late>) -> Result<()> {
     let entity = before::employee(1, "ada");
     let entities = Entities::from(older.clone()).with_runtime(runtime(time));
@@ -161,7 +161,7 @@ async fn write(number: usize, time: &Time, older: &Table<before::Employee, Late>
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
-    /// The newer program opens the table and writes before one of the attempts of the older program.
+    /// Tests a newer program that opens the table and writes before one of the older program's attempts.
     #[test]
     fn evo_3_no_repeated_request_of_an_older_handle_removes_a_property_of_a_newer_release(
         number in 0..WRITES,
@@ -189,13 +189,13 @@ proptest! {
         later.into_iter().filter_map(|(_, event)| event).for_each(|event| event());
         let nickname = nickname(&inner);
         prop_assert_eq!(nickname.as_deref(), Some("countess"), "write {}: {:?}", number, outcome);
-        // The outcome depends on the time that remains and, for a conditional write, on the version of the entity.
+        // The outcome depends on the remaining lease time and, for a conditional write, on the version of the entity.
         let is_late = outcome.as_ref().is_err_and(|error| WriteLease::has_ended(error) || error.is_conflict());
         prop_assert!(is_late || refused(outcome), "write {}", number);
     }
 }
 
-/// The older program has read its own schema, and the creation of the table takes long.
+/// Tests a handle of the older program that has read its own schema and then takes six seconds to create the table.
 #[test]
 fn evo_3_a_handle_whose_table_was_created_slowly_reads_the_schema_again() {
     let time = Time::default();
@@ -238,8 +238,8 @@ mod visitors {
     }
 }
 
-/// A transaction writes employees of an older release and visitors whose schema was stored a moment ago. It waits for the older programs that write visitors;
-/// in the meantime, a newer release adds a property to employees.
+/// Tests a transaction that writes employees of an older release, and visitors whose schema has just been stored. While it waits for older programs that write
+/// visitors, a newer release adds a property to employees.
 #[test]
 fn evo_3_a_transaction_that_waits_for_one_type_checks_its_other_types_again() {
     for in_unit in [false, true] {
@@ -262,7 +262,7 @@ fn evo_3_a_transaction_that_waits_for_one_type_checks_its_other_types_again() {
         let older = store.table::<before::Employee>().with_retry(own);
         let older = block_on(older.create_if_missing()).unwrap();
         block_on(older.insert(&before::employee(1, "ada"))).unwrap();
-        // The schema of visitors is stored with the mark by a sibling of this program.
+        // A sibling of this program stores the schema of visitors and marks it as settling. The transaction therefore has to wait.
         let sibling = store.table::<visitors::Visitor>().with_retry(retry(&time));
         block_on(sibling.create_if_missing()).unwrap();
         let (of_newer, of_store) = (time.clone(), store.clone());
@@ -297,7 +297,7 @@ fn evo_3_a_wrong_clock_refuses_no_write() {
             time.pass(Duration::from_secs(2));
         }
     }
-    // The current time jumps at each reading.
+    // The jumping clocks jump each time they are read.
     for skew in Skew::ALL.into_iter().chain([Skew::Jumping(8), Skew::Jumping(-8)]) {
         let time = Time::default();
         let retry = || Retry::default().with_runtime(time.runtime_of(skew));

@@ -1,5 +1,5 @@
-//! Tests an optional property added while an older release writes entities. Indexes contain complete copies of these. No write may be rejected, and neither
-//! entities nor copies may lose the property.
+//! Tests an optional property added while an older release writes entities. Indexes contain complete copies of the entities. No write may be rejected, and
+//! neither entities nor copies may lose the property.
 
 mod bulk;
 mod cold;
@@ -27,7 +27,7 @@ type Work<S> = Outbox<S, Engine>;
 type Older<S> = Entities<before::Person, S, Work<S>>;
 type Newer<S> = Entities<after::Person, S, Work<S>>;
 
-/// The number of persons neither deleted nor inserted by the older program.
+/// The number of persons that the older program neither deletes nor inserts.
 const KEPT: u32 = 4;
 const PERSONS: u32 = 8;
 

@@ -42,7 +42,7 @@ fn a_unit_of_an_older_program_writes_no_entity_that_a_complete_index_would_miss(
         table_at::<plain::Visitor>(&time, &store).create_if_missing().await.unwrap();
         write(&old, 1).await.unwrap();
         let new = store.entities::<Visitor>().with_runtime(time.runtime()).create_if_missing().await.unwrap();
-        // The newer schema announces the index here.
+        // At this point, the newer schema has announced the index.
         write(&old, 2).await.unwrap();
         new.backfill::<VisitorByHost>().assume_no_older_programs().run().await.unwrap();
         time.pass(LEASE * 2);

@@ -1,5 +1,5 @@
-//! Tests a second copy relation between two types, and the first schema stored for existing rows. The name of a relation
-//! reveals a program that lacks the relation.
+//! Tests a second copy relation between two types, and the first schema stored for existing rows. A relation is identified by its name, so a program that lacks
+//! the relation can be detected.
 
 use std::time::Duration;
 
@@ -215,7 +215,7 @@ fn a_second_relation_is_announced_to_programs_that_have_the_first() {
     });
 }
 
-/// Tests rows written by programs without ever opening the table. The copies and the feed therefore lack these rows.
+/// Tests rows that programs wrote without opening the table. The copies and the feed lack these rows until they are backfilled.
 #[test]
 fn the_first_schema_over_existing_rows_awaits_its_copies_and_its_feed() {
     block_on(async {

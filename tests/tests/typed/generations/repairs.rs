@@ -1,4 +1,4 @@
-//! Tests that repairs of indexes by an older program do not change any rows once a newer release has blocked the older program's writes.
+//! Tests that an older program's index repairs do not change any rows once a newer release has blocked its writes.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -38,7 +38,7 @@ macro_rules! release {
 release!(before);
 release!(after, index(ByBadge, row_key("badge_", badge, "_", id)));
 
-/// Damage to an index caused by another tool.
+/// Index corruption caused by another tool.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
     /// The index row with this key has been deleted.

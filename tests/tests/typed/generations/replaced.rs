@@ -1,5 +1,5 @@
-//! Tests a release that replaces a required property by an optional one, while the earlier release continues to write. Copies of each release lack a required
-//! property of the other one and have a property that the other one does not declare. Both must maintain all copies.
+//! Tests a release that replaces a required property by an optional one, while the earlier release continues to write. Each release's copies lack a required
+//! property of the other release, and have a property that the other release does not declare. Both releases must maintain all copies.
 
 mod random;
 
@@ -87,7 +87,7 @@ async fn work<S: TableStore + Clone + 'static>(outbox: &Work<S>, worker: Worker<
     assert_eq!((backlog.poison, backlog.waiting), (0, 0));
 }
 
-/// The older release has inserted an employee, and the newer one has updated it. All work is done.
+/// A fixture in which the older release has inserted an employee, the newer one has updated it, and all work is done.
 struct Company<S> {
     outbox: Work<S>,
     old: Older<S>,
@@ -118,14 +118,14 @@ impl<S: TableStore + Clone + 'static> Company<S> {
         (own.map(|found| found.note.clone()), note)
     }
 
-    /// Checks that the indexes have no damage, except for copies of the older release, which still have the removed property.
+    /// Checks that the indexes are consistent, except that copies of the older release still have the removed property.
     async fn check(&self) {
         let report = self.new.check().run().await.unwrap();
         assert!(report.findings.iter().all(|one| one.kind == FindingKind::Stale), "{report:?}");
     }
 }
 
-/// Runs a test on a store that only this process can use, and on one that others can use.
+/// Runs a test on a store that only this process can use, and on one that other processes can use.
 fn on_both_stores(
     test: impl AsyncFn(Company<Engine>),
     test_shared: impl AsyncFn(Company<table_core::testing::LimitedStore<Engine>>),
@@ -190,7 +190,7 @@ fn evo_3_a_check_by_the_older_release_keeps_copies_of_the_newer_one() {
     on_both_stores(repairs, repairs);
 }
 
-/// A row not written as a copy by any release is still not replaced, although it has a property of the newer release.
+/// Tests that an older release does not replace a row that no release has written as a copy, even if the row has a property of the newer release.
 #[test]
 fn pat_het_2_an_older_release_replaces_no_entity_that_has_a_newer_property() {
     block_on(async {

@@ -28,7 +28,7 @@ pub(super) fn shared(engine: Engine) -> LimitedStore<Engine> {
     LimitedStore::new(engine, |capabilities| capabilities.exclusive = None)
 }
 
-/// A process whose runtime adds up the time the process has waited.
+/// A process whose runtime records the total time that the process has waited.
 struct Process<S> {
     store: S,
     runtime: Runtime,
@@ -201,7 +201,7 @@ fn a_handle_waits_again_if_its_schema_is_stored_again() {
 
 const WRITES: u32 = 50;
 
-/// Opens the newer handle of a process that waits once in each sleep, and starts no write.
+/// Opens the newer handle in a process whose sleeps yield only once. Does not write anything.
 async fn waiting(control: &Control) -> Table<nicknamed::Employee, Controlled<LimitedStore<Engine>>> {
     let time = Time::default();
     let store = shared(time.engine());

@@ -11,7 +11,7 @@ use tests::time::Time;
 
 use super::{refused, table_at};
 
-/// The consequence for the older release after the newer release has opened the table.
+/// The consequence for the older release once the newer release has opened the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Older {
     /// The older release can continue to write.

@@ -32,7 +32,7 @@ macro_rules! staff {
 staff!(by_chief, chief, id);
 staff!(by_id, id, chief);
 
-/// The keys of both releases have the same form, and their schemas have the same fingerprint.
+/// Tests two releases whose keys have the same form and whose schemas have the same fingerprint.
 #[test]
 fn evo_14_a_handle_with_the_key_parts_in_other_places_is_refused_once_the_new_schema_is_accepted() {
     block_on(async {
@@ -44,7 +44,7 @@ fn evo_14_a_handle_with_the_key_parts_in_other_places_is_refused_once_the_new_sc
         assert_eq!(by_chief::Member::SCHEMA.fingerprint(), by_id::Member::SCHEMA.fingerprint());
         assert!(refused(table_at::<by_id::Member>(&time, &store).create_if_missing().await));
         table_at::<by_id::Member>(&time, &store).accept_schema("rewritten").await.unwrap();
-        // The process knows that it has replaced a schema.
+        // The process remembers that it has replaced a schema, so it rejects the older handle immediately.
         assert!(refused(old.insert(&member(2)).await));
         assert!(refused(table_at::<by_chief::Member>(&time, &store).create_if_missing().await));
         let record = old.schema_record().await.unwrap().unwrap();
@@ -80,7 +80,7 @@ macro_rules! release {
 release!(by_mail, 4, index(ByMail, row_key("mail_", mail, "_", id)));
 release!(by_number, 4, index(ByNumber, row_key("number_", id, "_", mail)));
 
-/// The newer release declares a different index in place of the only one. This change must be accepted explicitly.
+/// Tests a newer release that replaces the only index with a different one. This change must be accepted explicitly.
 #[test]
 fn an_index_misses_no_entity_of_an_older_release_that_writes_the_first_row() {
     block_on(async {
@@ -92,7 +92,7 @@ fn an_index_misses_no_entity_of_an_older_release_that_writes_the_first_row() {
         assert!(refused(new.clone().create_if_missing().await.map(drop)));
         new.table().accept_schema("no program reads ByMail").await.unwrap();
         let new = new.create_if_missing().await.unwrap();
-        // The handle has read the stored schema just before this.
+        // The handle has just read the older schema, so its write is still accepted.
         old.insert(&by_mail::guest(1)).await.unwrap();
         assert_eq!(new.states().await.unwrap(), [("ByNumber", IndexState::Building)]);
         new.backfill::<by_number::GuestByNumber>().assume_no_older_programs().run().await.unwrap();
@@ -218,7 +218,7 @@ fn evo_6_a_widened_property_is_pending_until_the_rewrite_is_accepted() -> Result
         old.insert(&narrow::Person { team: "a".into(), id: 1, name: "ada".into(), age: Some(36) }).await?;
         let opened = || store.entities::<wide::Person>().with_runtime(time.runtime()).create_if_missing();
         opened().await?;
-        // A release without the property does not change the rows. A type with the property is compared with the widened one.
+        // A release that does not declare the property does not change the rows. Releases that declare it are compared with the widened type.
         let table = table_at::<ageless::Person>(&time, &store).create_if_missing().await?;
         let pending = async || table.schema_record().await.unwrap().unwrap().pending;
         assert_eq!(pending().await, ["property Age"]);
@@ -227,7 +227,7 @@ fn evo_6_a_widened_property_is_pending_until_the_rewrite_is_accepted() -> Result
         let new = new.create_if_missing().await?;
         assert_eq!(pending().await, ["property Age"]);
 
-        // The rewrite converts the entity and, because copies contain the stored values, its index row. A repair finds nothing to do.
+        // Rewriting the entity also converts its index row, because copies contain the stored values. A repair then finds nothing to do.
         let key = || wide::Person::key("a", 1);
         let old_enough = async || {
             let rows = new.query(wide::Person::by_name_rows("a")).filter(wide::Person::AGE.ge(30_i64));

@@ -1,4 +1,4 @@
-//! Tests wide entities with more parts (rows) than an older program knows.
+//! Tests wide entities with more parts (rows) than an older program declares.
 
 use pollster::block_on;
 use table_core::ErrorCode;
@@ -24,7 +24,7 @@ mod narrow {
     }
 }
 
-/// The newer release. It adds a property to a part already in the older release.
+/// The newer release. It adds a property to a part that the older release already has.
 mod longer {
     #[derive(table_patterns::wide::Wide, Debug, Clone, PartialEq)]
     #[entity(table = "Counts")]

@@ -12,7 +12,7 @@ use tests::time::Time;
 use super::desk::{named, open_new, outbox, plain};
 use super::relations::{Tickets, Work, check, open_reviewed, reviewed};
 
-/// The ticket whose assignee and reviewer are the agent 1.
+/// Returns a ticket whose assignee and reviewer are both agent 1.
 fn ticket() -> reviewed::Ticket {
     let (tenant, number, agent) = ("contoso".to_owned(), 5, Some(1));
     reviewed::Ticket { tenant, number, agent, agent_name: None, reviewer_name: None }
@@ -50,7 +50,7 @@ fn a_removed_relation_blocks_neither_its_sources_nor_their_workers() {
             let backlog = outbox(&time, &store).backlog().await.unwrap();
             assert_eq!((worker.metrics().failures, backlog.poison, backlog.waiting), (0, 0, 0));
         };
-        // The changes that the withdrawn release recorded.
+        // Processes the changes that the withdrawn release recorded.
         work().await;
         let agent = || named::Agent::key("contoso", 1);
         desk.agents.update(agent(), |one| one.name = "Byron".into()).await.unwrap();
@@ -86,7 +86,7 @@ fn sources_are_written_by_an_older_program_before_a_newer_one_has_opened_their_t
     });
 }
 
-/// Lets a worker of an older release, and then one of the newer release, receive the changes of relations declared only by the newer release.
+/// Lets a worker of an older release, and then one of the newer release, receive changes for relations that only the newer release declares.
 async fn leaves<E: Entity + Send + Sync>() {
     let time = Time::default();
     let store = time.engine();
@@ -107,7 +107,7 @@ async fn leaves<E: Entity + Send + Sync>() {
     assert!(worker.metrics().left > 20, "{:?}", worker.metrics());
     assert_eq!((worker.metrics().failures, outbox.backlog().await.unwrap().poison), (0, 0));
     let worker = Worker::new(outbox.clone()).with_index_handler(&desk.1);
-    // The newer program begins when the recorded wait ends.
+    // The newer program's worker can process the changes once the redelivery delay chosen by the older worker has passed.
     let longest = WorkerOptions::default().redelivery.max;
     for _ in 0..longest.as_secs() + 2 {
         worker.run_once().await.unwrap();

@@ -90,7 +90,7 @@ fn rows_of_all_tables(store: &Engine) -> Vec<String> {
     all
 }
 
-/// Returns a queue message for each row in any table that is not an outbox row.
+/// Returns a queue message for each row, in any table, that is not an outbox row.
 fn works_of_other_rows(store: &Engine) -> Vec<String> {
     let tables = block_on(store.list_tables("", None, 1_000)).unwrap().names;
     let mut works = Vec::new();
@@ -137,7 +137,7 @@ fn steps_beyond_the_partition(outbox: &Outbox<Engine, Engine>) -> Vec<serde_json
         serde_json::json!({"Do": "Call", "Name": "mail", "Version": 1, "Payload": "\"foreign\""}),
         serde_json::json!({"Do": "Call", "Name": "archive", "Version": 1, "Payload":
             "{\"From\":\"Desk\",\"To\":\"Salaries\",\"PartitionKey\":\"fabrikam\",\"RowKey\":\"ticket_000001\"}"}),
-        // This step is for the entity of another tenant, with a version that no later change will reach.
+        // This step is for another tenant's entity, with a version that no later change will reach.
         elsewhere(index, "[\"ByCode\",[\"fabrikam\",\"ticket_000001\"],[\"fabrikam\",\"fabrikam1\"]]"),
         // This step is for an entity of the user's own tenant, but with index keys of another tenant.
         elsewhere(
@@ -223,7 +223,7 @@ fn pat_ec_4_a_writer_of_one_partition_cannot_make_a_worker_change_others() {
     assert_eq!(after, before);
     assert!(worker.metrics().poisoned > 0, "{:?}", worker.metrics());
 
-    // Other work is done: a change to an entity in the same partition, and a genuine intent.
+    // Legitimate work is still done: a change to an entity in the same partition, and a genuine intent.
     block_on(tickets.insert(&ticket("contoso", 1))).unwrap();
     block_on(worker.run_until_idle()).unwrap();
     let found = block_on(tickets.get_eventual(Ticket::by_code("contoso", "contoso1"))).unwrap();

@@ -1,5 +1,5 @@
-//! Tests the claims of workers on work. Each job is done once, regardless of the number of workers. It becomes poison (is no longer attempted) only after its
-//! attempts have failed (PAT-EC-4, PAT-EC-7).
+//! Tests how workers claim jobs. Each job is done once, regardless of the number of workers, and is poisoned (no longer retried) only once all its attempts
+//! have failed (PAT-EC-4, PAT-EC-7).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
@@ -114,7 +114,7 @@ fn pat_ec_7_four_workers_on_one_partition_do_the_work_of_one() {
     company.assert_settled();
 }
 
-/// A handler that fails for a number of calls.
+/// A handler whose first calls fail.
 #[derive(Clone)]
 struct Down {
     left: Arc<AtomicUsize>,
@@ -169,7 +169,7 @@ impl Handler<Named> for Job {
     }
 }
 
-/// A worker advanced by a test one call at a time.
+/// A worker that a test advances one store call at a time.
 struct Process {
     control: Control,
     running: Pin<Box<dyn Future<Output = ()>>>,
@@ -198,7 +198,7 @@ fn run(seed: u64) {
         (0..40).map(|job| format!("{}{job:02}", if job % 8 == 5 { "bad" } else { "job" })).collect();
     let mut unrecorded = jobs.iter();
     let mut processes: Vec<_> = (0..3).map(|_| Process::start(&company, &tried)).collect();
-    // Each process that dies or is suspended uses up one attempt. Four lost attempts do not turn work into poison.
+    // Each process that dies or is suspended uses up one attempt of a job. Four lost attempts are too few to poison a job.
     let (mut sleepers, mut accidents) = (Vec::new(), 4);
     let alive = company.outbox(&Control::default());
     let recover = || {

@@ -21,7 +21,7 @@ struct Impatient {
     time: Time,
     /// The number of times the future is polled before it is dropped.
     polls: usize,
-    /// The number of later calls of `keep` in the same attempt, each after most of the lease.
+    /// The number of later calls of `keep` in the same attempt, each made when most of the lease has passed.
     repeats: usize,
     calls: Arc<AtomicUsize>,
 }

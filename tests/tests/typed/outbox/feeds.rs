@@ -75,7 +75,7 @@ fn pat_ec_8_changes_arrive_in_transaction_order_with_any_writer_clocks() {
 
 #[test]
 fn pat_ec_8_a_reader_misses_nothing_between_pages_despite_skewed_clocks() {
-    // A page has three entries. Entries written between two pages belong to pages that have already been read.
+    // A page has three entries. If entries were ordered by clock, an entry written between two reads could belong to a page that has already been read.
     let faults =
         FaultInjection { page_entities: std::num::NonZeroUsize::new(3), ..FaultInjection::default() };
     let store = store(faults);

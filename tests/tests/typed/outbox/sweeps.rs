@@ -41,7 +41,7 @@ fn pat_ec_8_a_sweep_sends_messages_for_old_rows_each_time_their_age_has_doubled(
     assert_eq!((company.pending(), company.directory()), (0, company.expected()));
 }
 
-/// Tests an outage of all workers. The queue then contains few messages for each row, and a lost message is still replaced.
+/// Tests an outage of all workers. Sweeps must put only a few messages per row into the queue, and must still replace lost messages.
 #[test]
 fn pat_ec_8_sweeps_do_not_fill_the_queue_while_no_worker_runs() {
     const ROWS: usize = 20;
@@ -76,7 +76,7 @@ fn pat_ec_8_an_idle_partition_is_quiet_until_it_is_used() {
     };
     change(1);
     company.pass(Duration::from_secs(59 * 60));
-    change(2); // relies on the entry of an hour ago, and adds none
+    change(2); // relies on the hour-old registration, and adds none
     company.pass(Duration::from_secs(59 * 60));
     assert_eq!(sweep(&company).quiet, 0);
     company.pass(Duration::from_secs(3 * 60));
@@ -95,7 +95,7 @@ fn pat_ec_8_an_idle_partition_is_quiet_until_it_is_used() {
     assert_eq!((report.pending, report.quiet), (1, 0));
 }
 
-/// Tests registrations of partitions that are older than the writer assumes or newer than the sweep assumes.
+/// Tests writers and sweeps with wrong clocks. A partition's registration may then be older than the writer assumes, or newer than the sweep assumes.
 #[test]
 fn pat_ec_8_a_lost_message_is_found_with_any_clocks_of_writers_and_sweeps() {
     for writer in Skew::ALL {

@@ -22,7 +22,7 @@ enum Event {
     },
     /// Lets a worker continue until its next call.
     Step(u8),
-    /// Kills a worker at its `call`-th call from now. A new worker replaces it.
+    /// Starts a worker that dies at its `call`-th call. The worker whose place it takes is suspended until the end.
     Kill {
         worker: u8,
         call: u8,

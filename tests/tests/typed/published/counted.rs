@@ -173,7 +173,7 @@ struct CustomResource {
     properties: String,
 }
 
-/// A value that belongs to a note. The `PartitionKey` is the tenant. The `RowKey` consists of the identifier of the note and the name of the value (class
+/// A value that belongs to a note. The `PartitionKey` is the tenant. The `RowKey` consists of the note identifier and the name of the value (class
 /// `Alejof.Notes.Storage.DataEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "NoteAppEntryData")]

@@ -169,7 +169,7 @@ struct TenantAudit {
     response: Option<String>,
 }
 
-/// A command of a chat user. The `PartitionKey` is the identifier of the user, an unsigned 64-bit number. The `RowKey` consists of inverted ticks (class
+/// A command of a chat user. The `PartitionKey` is the user's identifier, an unsigned 64-bit number. The `RowKey` consists of inverted ticks (class
 /// `SLCommandLogData`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Commands")]

@@ -10,8 +10,8 @@ use table_core::{Engine, Entity, Result, TableStoreExt};
 
 use super::{both_ways, instant, stored};
 
-/// A subscription in `NServiceBus`. The `PartitionKey` is the message type with its version. The `RowKey` is the address of the subscriber in Base64.
-/// Found in `Particular/NServiceBus.Persistence.AzureTable`, file `src/NServiceBus.Persistence.AzureTable/Subscriptions/AzureSubscriptionStorage.cs`.
+/// A subscription in `NServiceBus`. The `PartitionKey` is the message type with its version. The `RowKey` is the subscriber's address in Base64. Found in
+/// `Particular/NServiceBus.Persistence.AzureTable`, file `src/NServiceBus.Persistence.AzureTable/Subscriptions/AzureSubscriptionStorage.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Subscription")]
 #[partition_key(message)]
@@ -22,9 +22,9 @@ struct Subscription {
     endpoint_name: String,
 }
 
-/// An application error logged by ELMAH. The `PartitionKey` is the name of the application in Base64, with `_` in place of `/`. The `RowKey` consists of
-/// inverted ticks, and newer errors therefore sort first. Found in `MisinformedDNA/Elmah.AzureTableStorage`, files
-/// `src/Elmah.AzureTableStorage/AzureHelper.cs` and `ElmahEntity.cs`. `ExceptionUrl` in `gevans6/PA3Final` encodes a URL in the same way.
+/// An application error logged by ELMAH. The `PartitionKey` is the application name in Base64, with `_` in place of `/`. The `RowKey` consists of inverted
+/// ticks, and newer errors therefore sort first. Found in `MisinformedDNA/Elmah.AzureTableStorage`, files `src/Elmah.AzureTableStorage/AzureHelper.cs` and
+/// `ElmahEntity.cs`. `ExceptionUrl` in `gevans6/PA3Final` encodes a URL in the same way.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Elmah")]
 #[partition_key(base64(application_name))]
@@ -93,7 +93,7 @@ impl DerivedPart<String> for FunctionName {
     }
 }
 
-/// A codec that writes the name of a host in the same way as the name of a function.
+/// A codec that writes host names in the same way as function names.
 type HostName = FunctionName;
 
 /// A function on any host. The `PartitionKey` is the same for all functions, and the `RowKey` is `{host}-{function}`. Found in

@@ -106,7 +106,7 @@ fn characters_that_were_replaced_and_a_value_in_chunks() {
         let states = stored!(GrainState, [state.clone()]);
         let key = || GrainState::key("shop", "cart/7?a#b\\c", "Cart#2");
         assert_eq!(states.get(key()).await.unwrap().unwrap().value(), &state);
-        // Two grains have the same key. The second is rejected, and the first is never returned for it.
+        // Two grains have the same key. The second is rejected, and a read of the second never returns the first.
         let taken = states.insert(&of("cart_7?a#b_c")).await.unwrap_err();
         assert_eq!(taken.code(), ErrorCode::EntityAlreadyExists);
         let bag = states.store().untyped("OrleansGrainState").unwrap();

@@ -1,5 +1,5 @@
-//! Tests the table layouts of function hosts and message brokers: diagnostic events, delayed messages, the checkpoints of
-//! stream readers, and large values in segments.
+//! Tests the table layouts of function hosts and message brokers: diagnostic events, delayed messages, stream reader checkpoints, and large values split into
+//! segments.
 
 use std::collections::BTreeMap;
 
@@ -192,7 +192,7 @@ fn the_checkpoints_of_event_hubs() {
         let etag = owners.insert(&owner).await.unwrap();
         let all = Checkpoint::partition("red.servicebus.windows.net", "blueHub", "$default");
         assert_eq!(checkpoints.query(all).collect().await.unwrap(), [of("0"), of("1")]);
-        // A reader can claim a partition only if the owner is still the one that the reader has read.
+        // A reader can claim a partition only if the partition's owner has not changed since the reader read it.
         let claimed = Ownership { owner_id: "reader-2".to_owned(), ..owner.clone() };
         owners.replace(&claimed, etag.clone()).await.unwrap();
         assert!(owners.replace(&owner, etag).await.unwrap_err().is_conflict());

@@ -5,8 +5,8 @@ use table_core::{Engine, Entity, EntitySet, TableEntity, TableStoreExt};
 
 use super::both_ways;
 
-/// A user of `ElCamino.AspNetCore.Identity.AzureTable`. The row of the user shares a partition with related rows, whose `RowKey`s start with different
-/// letters. An index finds the user by a hash of the normalised e-mail address (class `SHA256KeyHelper`).
+/// A user of `ElCamino.AspNetCore.Identity.AzureTable`. The user's row shares a partition with related rows, whose `RowKey`s start with different letters. An
+/// index finds the user by a hash of the normalised e-mail address (class `SHA256KeyHelper`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AspNetUsers")]
 #[partition_key("U_", user)]

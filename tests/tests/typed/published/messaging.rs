@@ -19,8 +19,7 @@ struct Commit {
     dispatched: bool,
 }
 
-/// The head of a stream in the same event store. The keys are the two halves of the identifier of the stream, as signed numbers (class
-/// `StreamHeadExtensions`).
+/// The head of a stream in the same event store. The keys are the two halves of the stream identifier, as signed numbers (class `StreamHeadExtensions`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "StreamHeads")]
 #[partition_key(unpadded(first_half))]

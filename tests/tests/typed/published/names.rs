@@ -78,7 +78,7 @@ struct SiloInstance {
     status: String,
 }
 
-/// The version of the membership of the cluster, in the same partition as the members (`TABLE_VERSION_ROW`).
+/// The version of the cluster membership, in the same partition as the members (`TABLE_VERSION_ROW`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansSiloInstances")]
 #[partition_key(deployment_id)]
@@ -109,7 +109,7 @@ fn members_of_a_cluster() {
     });
 }
 
-/// An answer to a quiz question. The `RowKey` consists of the number of the question, without leading zeros, and the user (class `AnswerEntity`).
+/// An answer to a quiz question. The `RowKey` consists of the question number, without leading zeros, and the user (class `AnswerEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Answers")]
 #[partition_key(game_id)]
@@ -149,7 +149,7 @@ struct UserEvent {
     session_id: String,
 }
 
-/// A matter handled by a law firm. The `RowKey` consists of a GUID, `$` and the identifier of the matter (class `MatterInformation`).
+/// A matter handled by a law firm. The `RowKey` consists of a GUID, `$` and the matter identifier (class `MatterInformation`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Matters")]
 #[partition_key(name)]

@@ -5,8 +5,8 @@ use table_core::{Engine, Entity, TableStoreExt};
 
 use super::{both_ways, stored};
 
-/// The state of an orchestration in `DurableTask.AzureStorage` (table `Instances`). The `PartitionKey` is the identifier of the instance, escaped with
-/// `^`. The `RowKey` is empty.
+/// The state of an orchestration in `DurableTask.AzureStorage` (table `Instances`). The `PartitionKey` is the instance identifier, escaped with `^`. The
+/// `RowKey` is empty.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "TestHubInstances")]
 #[partition_key(caret(instance))]

@@ -5,7 +5,7 @@ use table_core::{Engine, Entity, TableStoreExt};
 
 use super::{both_ways, stored};
 
-/// A `NuGet` package. The keys are the identifier and the normalised version of the package, both in lower case. Found in `loic-sharma/BaGet`, file
+/// A `NuGet` package. The keys are the package's identifier and normalised version, both in lower case. Found in `loic-sharma/BaGet`, file
 /// `src/BaGet.Azure/Table/TableOperationBuilder.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Packages")]
@@ -44,7 +44,7 @@ struct RefreshToken {
     json: String,
 }
 
-/// A secret of a client. The `RowKey` is the number of the secret in four digits. Found in `springcomp/IdentityServer4.TableStorage`, file
+/// A secret of a client. The `RowKey` is the four-digit number of the secret. Found in `springcomp/IdentityServer4.TableStorage`, file
 /// `src/Azure.TableStores/Entities/ClientSecret.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ClientSecrets")]

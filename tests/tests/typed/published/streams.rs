@@ -140,8 +140,8 @@ fn the_journal_of_the_actor_framework() {
     });
 }
 
-/// A row in a journal of `Orleans.Journaling.AzureStorage` (class `AzureTableJournalStorage`). The `PartitionKey` is the percent-encoded name of the
-/// journal, and the `RowKey` is `{generation}-{sequence:D12}`. The same partition contains the head row `$header`.
+/// A row in a journal of `Orleans.Journaling.AzureStorage` (class `AzureTableJournalStorage`). The `PartitionKey` is the percent-encoded journal name, and the
+/// `RowKey` is `{generation}-{sequence:D12}`. The same partition contains the head row `$header`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "journal")]
 #[partition_key(percent(journal))]

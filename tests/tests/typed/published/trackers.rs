@@ -103,8 +103,8 @@ fn a_saga_is_found_by_the_json_of_a_property() {
     });
 }
 
-/// A subscription in Rebus. The keys are the topic and the address of the subscriber. The row has no properties. Found in `rebus-org/Rebus.AzureTables`,
-/// file `Rebus.AzureTables/AzureTables/Subscriptions/AzureTablesSubscriptionStorage.cs`.
+/// A subscription in Rebus. The keys are the topic and the subscriber's address. The row has no properties. Found in `rebus-org/Rebus.AzureTables`, file
+/// `Rebus.AzureTables/AzureTables/Subscriptions/AzureTablesSubscriptionStorage.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Subscriptions")]
 #[partition_key(topic)]

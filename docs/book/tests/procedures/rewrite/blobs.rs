@@ -29,7 +29,7 @@ mod released {
     }
 }
 
-/// The declarations that the program which rewrites the rows uses.
+/// The declarations used by the program that rewrites the rows.
 mod rewriting {
     use table_patterns::large::{BlobRef, Large};
 
@@ -117,7 +117,7 @@ impl Company {
             .with_clock(self.time.ahead(Duration::ZERO))
     }
 
-    /// Runs the collector daily, until it has removed every blob that no entity names.
+    /// Runs the collector daily, until it has removed every blob that no entity references.
     async fn collect(&self) -> Result<()> {
         let employees = self.large::<next::Employee>();
         for _ in 0..4 {
@@ -217,7 +217,7 @@ async fn rows_with_the_address_of_the_blob_of_another_key_lose_it_to_the_collect
     let company = Company::with_photos().await?;
     page.step("do not copy their addresses: a blob belongs to the key under which it was uploaded, and `collect_orphans` removes it once the old row is gone.");
     copy_addresses(&company).await?;
-    // The handle does not open the blob of another key, whether or not it still exists.
+    // The handle does not open the blob of another key, whether or not that blob still exists.
     assert_eq!((company.photos().await?, company.stored().await?), (0, usize::try_from(EMPLOYEES).unwrap()));
     company.collect().await?;
     assert_eq!((company.photos().await?, company.stored().await?), (0, 0));

@@ -23,7 +23,7 @@ pub enum Call {
     SyncDir,
     /// Reads at an offset from the file with the given number.
     Read(usize, u64),
-    /// Writes a number of bytes at an offset to the file with the given number.
+    /// Writes the given number of bytes at an offset to the file with the given number.
     Write(usize, u64, usize),
     /// Truncates or extends a file.
     SetLength(usize, u64),

@@ -1,6 +1,5 @@
-//! The bytes of a simulated file, in pages. Clones share a page until one of them changes it, and a page of zeros takes up
-//! no memory. This matters because engines reserve space that they rarely use, and because the entire disk is
-//! copied at the end of each engine.
+//! The bytes of a simulated file, in pages. Clones share a page until one of them changes it, and a page of zeros takes up no memory. This matters because
+//! engines reserve space that they rarely use, and because the entire disk is copied whenever an engine ends.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +10,7 @@ const ZEROS: [u8; PAGE] = [0; PAGE];
 /// The bytes of a file.
 #[derive(Clone, Debug, Default)]
 pub(in crate::power) struct Content {
-    /// The pages, with `None` for a page of zeros. All bytes of the last page after the end of the file are zeros.
+    /// The pages, with `None` for a page of zeros. In the last page, all bytes past the end of the file are zeros.
     pages: Vec<Option<Arc<[u8; PAGE]>>>,
     length: usize,
 }
@@ -101,7 +100,7 @@ impl Content {
         }
     }
 
-    /// Resizes the file to the length of another file, and shares the pages of that file that contain a byte range.
+    /// Resizes this file to the length of another file. The pages that contain the given byte range are shared with the other file.
     pub(in crate::power) fn share(&mut self, other: &Self, bytes: Range<usize>) {
         self.resize(other.length);
         let pages = bytes.start / PAGE..bytes.end.div_ceil(PAGE).min(self.pages.len());

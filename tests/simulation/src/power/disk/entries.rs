@@ -32,7 +32,7 @@ impl NameChange {
     }
 }
 
-/// The entries by path. The engine spells each path in one way, so paths are compared by their bytes, which is faster than by their components.
+/// The entries by path. The engine always spells a path in the same way, so paths are compared bytewise. This is faster than comparing their components.
 type Names = BTreeMap<OsString, Entry>;
 
 /// Returns the name of a path in a folder, or `None` if the path is not directly in the folder.
@@ -51,12 +51,12 @@ pub(in crate::power) struct Entries {
     pending: Vec<Vec<NameChange>>,
 }
 
-/// The selection of unsynced changes that survive a power loss.
+/// Determines which unsynced changes survive a power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::power) enum Survive {
     None,
     All,
-    /// The first changes in each folder survive, as in a journaling file system.
+    /// In each folder, only a prefix of the changes survives, as in a journaling file system.
     First,
     /// Each change survives or is lost, independently of the other changes.
     Any,

@@ -4,33 +4,33 @@ use std::io::{self, ErrorKind};
 
 use super::Call;
 
-/// A disk fault, with the time of its occurrence.
+/// A disk fault, and when it occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The power fails at the n-th sync from now (counted from 1), before the sync has any effect. Every later call fails.
+    /// The power fails at the n-th sync from now (1-based), before the sync has any effect. Every later call fails.
     PowerAtSync(u64),
-    /// The power fails at the n-th call from now (counted from 1) that changes or syncs something, before the call has any effect. Every later call fails.
+    /// The power fails at the n-th mutating or syncing call from now (1-based), before the call has any effect. Every later call fails.
     PowerAtCall(u64),
-    /// The n-th sync from now (counted from 1) fails, and the data it should have made durable is lost. The disk continues to work.
+    /// The n-th sync from now (1-based) fails, and the data it should have made durable is lost. Later calls succeed.
     SyncFails(u64),
-    /// The n-th call from now (counted from 1) that changes or syncs something fails. A write is partially carried out. The disk continues to work.
+    /// The n-th mutating or syncing call from now (1-based) fails. If it is a write, it is a short write. Later calls succeed.
     CallFails(u64),
-    /// The n-th call from now (counted from 1) that changes or syncs something finds a full disk. A write is partially carried out. The disk continues to work.
+    /// The n-th mutating or syncing call from now (1-based) fails because the disk is full. If it is a write, it is a short write. Later calls succeed.
     CallFull(u64),
     /// The disk is full once its files have grown by the given number of bytes.
     FullAfter(u64),
     /// `NoDescriptors(successes, failures)`: after `successes` successful opens, the next `failures` opens fail because no file descriptor is free.
     NoDescriptors(u64, u64),
-    /// The n-th call from now of any kind (counted from 1) fails because no memory is free. A write is partially carried out.
+    /// The n-th call of any kind from now (1-based) fails because no memory is free. If it is a write, it is a short write.
     NoMemory(u64),
 }
 
-/// The Unix error number for an I/O error. The next two are for a lack of memory and a lack of file descriptors.
+/// The Unix error number (`errno`) of an I/O error. The next two constants are for a lack of memory and a lack of file descriptors.
 pub(super) const EIO: i32 = 5;
 const ENOMEM: i32 = 12;
 const EMFILE: i32 = 24;
 
-/// The error kinds with which systems report a lack of disk space.
+/// The error kinds that systems use to report a lack of disk space.
 const FULL: [ErrorKind; 3] = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge];
 
 /// The outcome of a call to the disk.
@@ -89,7 +89,7 @@ impl Faults {
         }
     }
 
-    /// Returns `true` if the fault set last has occurred.
+    /// Returns `true` if the most recently set fault has occurred.
     pub(super) fn has_failed(&self) -> bool {
         self.failed
     }
@@ -98,7 +98,7 @@ impl Faults {
         if self.lost { Err(io::Error::other("the power is off")) } else { Ok(()) }
     }
 
-    /// Returns the error kind of a full disk. It varies from call to call.
+    /// Returns an error kind for a full disk. The kind varies from call to call.
     pub(super) fn full(&self) -> ErrorKind {
         let [full, quota, size] = FULL;
         match self.changes % 3 {
@@ -143,7 +143,7 @@ impl Faults {
         Ok(Fate::Fails(why))
     }
 
-    /// Takes space for the given number of bytes. Returns the number of them that fit on the disk.
+    /// Allocates space for the given number of bytes, or the remaining space if that is less. Returns the number of bytes allocated.
     pub(super) fn take_room(&mut self, bytes: usize) -> usize {
         let Some(Fault::FullAfter(left)) = &mut self.fault else { return bytes };
         let taken = bytes.min(usize::try_from(*left).unwrap_or(usize::MAX));

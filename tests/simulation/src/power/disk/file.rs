@@ -91,7 +91,7 @@ impl FileState {
         self.pending.clear();
     }
 
-    /// Returns a file all of whose bytes are durable.
+    /// Returns a file whose bytes are all durable.
     pub(in crate::power) fn settled(bytes: Content, unreadable: Option<usize>) -> Self {
         Self { current: bytes.clone(), durable: bytes, unreadable, ..Self::default() }
     }
@@ -101,7 +101,8 @@ impl FileState {
 pub(super) struct SimulatedFile {
     pub(super) disk: SimulatedDisk,
     pub(super) number: usize,
-    /// `true` if the engine uses this file while it holds a lock. The watcher is then not invoked, because it may run other threads.
+    /// `true` if the engine uses this file while it holds a lock. The watcher is then not invoked, because it may run other threads, which could wait for that
+    /// lock.
     pub(super) is_quiet: bool,
 }
 
@@ -133,7 +134,7 @@ impl DiskFile for SimulatedFile {
         file.current.read(start, buffer).ok_or_else(|| ErrorKind::UnexpectedEof.into())
     }
 
-    /// Writes the bytes. If the disk becomes full or the call fails, only a part of them is written.
+    /// Writes the bytes. If the disk becomes full or the call fails, only some of them are written.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let (mut state, fate) = self.call(&Call::Write(self.number, offset, bytes.len()))?;
         let start = place(offset)?;
@@ -167,7 +168,7 @@ impl DiskFile for SimulatedFile {
         let growth = length.saturating_sub(old);
         let taken = state.faults.take_room(growth);
         if taken < growth {
-            // As after an interrupted allocation, the file holds the space that was free.
+            // As after an interrupted allocation, the file keeps the space allocated so far.
             state.file(self.number)?.set_length(old + taken);
             return Err(state.faults.full().into());
         }
@@ -176,7 +177,7 @@ impl DiskFile for SimulatedFile {
         Ok(())
     }
 
-    /// Syncs the file. As on Linux, the data of a failed sync remains visible and counts as clean, but is not on the disk.
+    /// Syncs the file. As on Linux, if the sync fails, the data remains visible and counts as clean, but is not on the disk.
     fn sync_data(&self) -> io::Result<()> {
         let (mut state, fate) = self.call(&Call::Sync(self.number))?;
         let file = state.file(self.number)?;

@@ -1,4 +1,4 @@
-//! Changes and inspections of a disk by other programs, without the engine's knowledge.
+//! Lets other programs inspect and change a disk without the engine's knowledge.
 
 use std::path::{Path, PathBuf};
 

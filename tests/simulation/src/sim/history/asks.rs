@@ -22,7 +22,7 @@ use crate::sim::schedule::Shared;
 /// The content of a successful response.
 pub(super) enum Told {
     Committed(Committed),
-    /// The lease of the message put, received or updated, if any.
+    /// The lease of the message that was put, received or updated, if any.
     Lease(Option<Lease>),
     Image(BackupImage),
 }
@@ -166,7 +166,7 @@ impl History {
     }
 
     fn take_answers(&mut self) -> Result<(), Wrong> {
-        // Without power, reads fail too. A write that must read the base (the engine's merged files) may therefore be skipped.
+        // Without power, reads fail too, so a write that must read the base (the engine's merged files) may be skipped.
         self.model.may_skip |= self.disk.has_lost_power();
         let (answered, waiting) =
             std::mem::take(&mut self.asked).into_iter().partition(|asked| asked.answer.is_some());
@@ -190,7 +190,7 @@ impl History {
                 self.note_lease(write, lease)?;
                 Outcome::Done(received(write, lease))
             }
-            // A receive skips the parts that cannot be read, and nothing can be read after a power loss.
+            // A receive skips unreadable parts of the queue. After a power loss nothing is readable, so an empty result reveals nothing.
             Ok(_) if matches!(write, Write::Receive { .. }) && self.disk.has_lost_power() => {
                 self.model.give_up(id);
                 return Ok(());

@@ -47,7 +47,7 @@ impl History {
         self.backups.under_way = Some(id);
         self.model.begin_to_note();
         let (engine, disk) = (engine.clone(), self.disk.clone());
-        // A backup makes only a few of the calls in a life. The power failure is therefore aimed at one of them.
+        // Few of the disk calls in a life are made by a backup, so the power failure is aimed at one of them.
         let may_cut = !matches!(self.life.trouble, Trouble::Disk(_)) && self.random.random_ratio(1, 2);
         let cut = may_cut.then(|| Fault::PowerAtCall(self.random.random_range(1..60)));
         let schedule = Arc::clone(&self.schedule);

@@ -1,4 +1,4 @@
-//! Tests that every caller receives a result if the engine is closed while callers are waiting and are sending requests.
+//! Tests that every caller receives a result if the engine is closed while some callers are waiting and others are sending requests.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,7 +39,7 @@ impl History {
         started.is_ok().then_some(second)
     }
 
-    /// Closes the engine while callers are waiting and others are sending requests. Once the engine is closed, every caller must have a result.
+    /// Closes the engine while some callers are waiting and others are sending requests. Once the engine is closed, every caller must have a result.
     pub(super) fn close(&mut self, engine: &Engine) -> Result<(), Wrong> {
         self.excuses.closing = true;
         self.model.may_skip = true;

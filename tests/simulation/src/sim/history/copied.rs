@@ -34,10 +34,9 @@ impl History {
         }
     }
 
-    /// Opens the copy, writes to it, and backs it up to the folder with the backups of the original, the last of which has
-    /// just ended. If the backup of the copy succeeds, the folder must still contain the rows of the original. The check is
-    /// skipped if the backup of the original was requested before the folder was copied, because the copy may have later
-    /// rows.
+    /// Opens the copy, writes to it, and backs it up to the original's backup folder, just after the last backup of the original has ended. If the backup of
+    /// the copy succeeds, the folder must still contain the rows of the original. The check is skipped if the backup of the original was requested before the
+    /// folder was copied, because the copy may then have later rows than that backup.
     pub(super) fn back_up_copy(&mut self, backup: u64) -> Result<(), Wrong> {
         if self.disk.has_lost_power() || self.excuses.is_damaged() {
             return Ok(());
@@ -56,7 +55,7 @@ impl History {
             .ok()
             .and_then(|()| EngineOptions::new().disk(disk.clone()).checkpoint_bytes(1_500).open(COPY).ok());
         let Some(copy) = copy else { return Ok(()) };
-        // After these writes, the copy has files with larger numbers than those of the original.
+        // After these writes, the files of the copy have larger numbers than the files of the original.
         let _ = wear(&copy);
         let outcome = block_on(copy.backup(BACKUP)).map_err(|error| error.code());
         drop(copy);

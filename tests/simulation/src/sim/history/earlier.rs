@@ -21,7 +21,7 @@ const TABLES: [&str; 2] = ["Everything", "Later"];
 /// The two keys and the row of each entity.
 pub(super) type Entities = Vec<(String, String, Row)>;
 
-/// Decompresses a file. It consists of groups: a length, as many bytes, the length of a run of equal bytes, and the repeated byte.
+/// Decompresses a file. It consists of groups. Each group is a length, that many bytes, the length of a run of equal bytes, and the repeated byte.
 fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
     fn length(packed: &mut &[u8]) -> Option<usize> {
         let (length, rest) = packed.split_first_chunk()?;

@@ -1,9 +1,9 @@
-//! Excuses: the reasons why the result of an engine may legitimately differ from the expected one.
+//! Excuses: the reasons why an engine's result may legitimately differ from the expected one.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The extent of the damage to stored bytes.
+/// The extent to which stored bytes have been corrupted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Damage {
     #[default]
@@ -13,7 +13,7 @@ pub(super) enum Damage {
     Any,
 }
 
-/// The reasons why a result of the engine may legitimately differ from the expected one.
+/// The reasons why an engine's result may legitimately differ from the expected one.
 #[derive(Debug, Default)]
 pub(super) struct Excuses {
     /// `true` if one of the engine's threads was made to fail.
@@ -31,7 +31,7 @@ impl Excuses {
         Self { damage: self.damage, ..Self::default() }
     }
 
-    /// Records that bytes on the disk were damaged.
+    /// Records that on-disk bytes were corrupted.
     pub(super) fn add(&mut self, damage: Damage) {
         self.damage = if self.is_damaged() { Damage::Any } else { damage };
     }

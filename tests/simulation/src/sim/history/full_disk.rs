@@ -17,11 +17,11 @@ use crate::sim::schedule::Shared;
 
 /// The space in bytes needed for the files of an engine without rows, including its reserve.
 const NEEDED: u64 = 6 << 20;
-/// The space in bytes needed for the writes of [`History::write_again`]. A message may have nearly a megabyte, and is written to the journal and by a flush.
+/// The space in bytes needed for the writes of [`History::write_again`]. A message may take up nearly a megabyte, and is written to the journal and by a flush.
 const WRITTEN: u64 = 16 << 20;
 /// The maximum number of attempts until a write succeeds.
 const ATTEMPTS: usize = 10;
-/// The time before each attempt.
+/// The delay before each attempt.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The way space becomes free.
@@ -35,7 +35,7 @@ enum Relief {
     Deletions,
 }
 
-/// The choices for full disks. They do not affect the other choices in the history.
+/// The random choices for full disks. They use a separate generator, so they do not affect the other choices in the history.
 pub(super) struct FullDisk {
     random: StdRng,
     /// `true` while the disk has enough free space, so no write may be refused.
@@ -63,18 +63,19 @@ impl History {
         }
         self.await_restore()?;
         self.hear_all()?;
-        // A folder has no reserve if it was opened on a full disk, or if a backup on this disk has taken the space of a used reserve.
+        // A folder has no reserve if it was opened on a full disk. The same is true if the reserve was used and a backup on this disk has since taken its
+        // space.
         let has_reserve = self.length_of("RESERVE") > 0;
         let relief = [Relief::MoreSpace, Relief::Drops, Relief::Drops, Relief::Deletions];
         let relief = relief[self.full_disk.random.random_range(0..4)];
         self.log.add(format!("space becomes free: {relief:?}"));
         if self.full_disk.random.random() {
-            // A checkpoint finds the disk full, possibly after the first tables have been dropped.
+            // A checkpoint fails because the disk is full, possibly after the first tables have been dropped.
             let left = [0, 10_000, 1_200_000][self.full_disk.random.random_range(0..3)];
             self.disk.set_fault(Some(Fault::FullAfter(left)));
             self.ask_base(engine, false);
         }
-        // A view of the base keeps the files of dropped tables.
+        // A snapshot or an image would keep the files of dropped tables.
         (self.snapshot, self.image) = (None, None);
         match relief {
             Relief::MoreSpace => self.disk.set_fault(None),
@@ -90,7 +91,7 @@ impl History {
             let memtable: u64 = journals.map(|(_, length)| length as u64).sum();
             self.disk.give_room_beyond(0, memtable + 2 * self.length_of("BASE") + (64 << 10));
         }
-        // Deletions may have been refused if the folder had no reserve.
+        // If the folder had no reserve, the deletions may have been refused, so they are repeated.
         match relief {
             Relief::MoreSpace => {}
             Relief::Drops => self.drop_all(engine)?,
@@ -106,7 +107,7 @@ impl History {
         let files = files.into_iter().filter(|(path, _)| is_engine(path) && !self.is_foreign(path));
         let held: u64 = files.map(|(_, length)| length as u64).sum();
         let rows = engine.statistics().map_or(0, |statistics| statistics.base_bytes);
-        // The reserve has twice the length of the `BASE` file, which is written again while the earlier one exists.
+        // The reserve is twice as long as the `BASE` file, which is rewritten while the earlier one still exists.
         let base = 4 * self.length_of("BASE");
         self.disk.give_room_beyond(held, rows + base + needed);
     }

@@ -1,5 +1,4 @@
-//! Tests copies of the engine's folder and of its backup that consist of hard links. A copy and its original are used in turn, and
-//! must not affect each other.
+//! Tests hard-linked copies of the engine's folder and of its backup. A copy and its original are used in turn, and must not affect each other.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -44,8 +43,8 @@ impl Linked {
         self.folder.is_some()
     }
 
-    /// Records a power loss. Names that were not durable refer to the files of the original again. The engine of the original
-    /// has overwritten these files in the meantime, and nothing is therefore known about the copy.
+    /// Records a power loss. Names that were not durable refer to the files of the original again. The engine of the original has overwritten these files in
+    /// the meantime, so nothing is known about the copy.
     pub(super) fn lose_power(&mut self) {
         if std::mem::take(&mut self.unsynced) {
             self.folder = None;

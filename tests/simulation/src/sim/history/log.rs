@@ -13,7 +13,7 @@ pub struct Seen {
     pub reads: u64,
     /// The number of successful backups.
     pub backups: u64,
-    /// The number of correct results of restores, and of readers of a backup.
+    /// The number of restores and of backup readers with correct results.
     pub restores: u64,
     /// The number of times a folder was opened.
     pub opened: u64,

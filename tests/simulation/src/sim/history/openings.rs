@@ -12,7 +12,7 @@ use crate::sim::plan::Life;
 
 /// The folder formats that precede the current one.
 const EARLIER: std::ops::Range<u32> = 2..6;
-/// A number of openings greater than a folder can record.
+/// More openings than a folder can record.
 const MANY: usize = 260;
 
 /// Returns the bytes of a manifest in the given format (`docs/format.md`, "Folder").

@@ -1,4 +1,4 @@
-//! Engine options, which contain the disk, scheduler and clock of the history.
+//! Engine options with the disk, scheduler and clock of the history.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl History {
             }
             Err(error) => Err(Wrong(format!("a second engine received {error}"))),
             Ok(second) => {
-                // The scheduler does not know the second engine's thread. The engine is therefore dropped immediately.
+                // The scheduler is unaware of the second engine's thread, so the engine is dropped immediately.
                 drop(second);
                 Err(Wrong("a second engine has the folder open".to_owned()))
             }

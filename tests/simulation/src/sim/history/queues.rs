@@ -58,7 +58,7 @@ impl History {
                 };
                 self.ask(Some(Write::Update { message, receipt, shows, number }), Box::pin(future));
             }
-            // A receive skips damaged messages, and the model does not know which messages are damaged.
+            // A receive skips corrupted messages, and the model does not know which messages are corrupted.
             (_, 4..=6) if self.excuses.is_damaged() => {}
             (_, 4..=6) => {
                 let future = async move {
@@ -95,11 +95,12 @@ impl History {
         Ok(())
     }
 
-    /// Checks that the engine has as many messages as the model, or at most as many if some of them may be unreadable. Damage never makes a count fail.
+    /// Checks that the engine counts as many messages as the model. If some messages may be unreadable, it may count fewer. Corruption never makes a count
+    /// fail.
     pub(super) fn count_messages(&mut self, engine: &Engine) -> std::result::Result<(), Wrong> {
         let Ok(queue) = queue() else { return Ok(()) };
         let count = match pollster::block_on(engine.approximate_count(&queue)) {
-            // A count skips the parts that cannot be read, and nothing can be read after a power loss.
+            // A count skips unreadable parts of the queue. After a power loss nothing is readable, so the count reveals nothing.
             Ok(_) if self.disk.has_lost_power() => return Ok(()),
             Ok(count) => Some(count),
             Err(error) if error.code() == ErrorCode::QueueNotFound => None,

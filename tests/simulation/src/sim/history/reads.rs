@@ -15,7 +15,7 @@ use super::rest::MOST_LAYERS;
 use crate::sim::model::{Number, Place, State, Table, Wrong};
 use crate::sim::rows;
 
-/// A scan continued page by page between other events.
+/// A scan that is continued page by page, with other events in between.
 pub(super) struct Scan {
     table: u8,
     from: Option<Continuation>,
@@ -75,8 +75,8 @@ impl History {
         }
     }
 
-    /// Returns `true` if the history allows a read of a table to fail with this error. A damaged file affects only the tables it may contain. During a request
-    /// that deletes or creates the table, the read may have begun in a table that no longer exists.
+    /// Returns `true` if the history allows a read of a table to fail with this error. A corrupted file affects only the tables it may contain. During a
+    /// request that deletes or creates the table, the read may have begun in a table that no longer exists.
     fn may_fail_in(&self, engine: &Engine, number: u8, error: &table_core::Error) -> bool {
         let Ok(table) = rows::table(number) else { return false };
         let text = error.to_string();
@@ -87,7 +87,7 @@ impl History {
         self.may_fail(error) && (!is_other || self.disk.has_lost_power() || self.may_be_replaced(number))
     }
 
-    /// Returns `true` if the possible states differ in the existence of a table or in the request that created it.
+    /// Returns `true` if the possible states disagree on the existence of a table, or on the request that created it.
     fn may_be_replaced(&self, number: u8) -> bool {
         let states = self.model.states();
         let made = states.iter().map(|state| state.tables.get(&number).map(|table| table.made));
@@ -208,7 +208,7 @@ impl History {
     pub(super) fn list(&mut self, engine: &Engine) -> Result<(), Wrong> {
         let page = pollster::block_on(engine.list_tables("", None, 1_000));
         let names = match page {
-            // The names of other tables start with a different letter.
+            // Tables that the history did not create, such as those of an earlier release, have names with a different first letter.
             Ok(page) => {
                 page.names.into_iter().filter(|name| name.as_str().starts_with("Table")).collect::<Vec<_>>()
             }

@@ -1,4 +1,4 @@
-//! Tests an idle engine: merges have ended, nothing more is written, every row is found, and the numbers of layers and bytes are limited.
+//! Tests that an idle engine has finished all merges, writes nothing more, finds every row, and stays within its limits on layers and bytes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const BLOCK: u64 = 8 << 10;
 const LAYERS: usize = 11;
 /// The maximum number of layers over a key range at any time.
 pub(super) const MOST_LAYERS: usize = 16;
-/// The maximum number of layers in a base (the engine's merged files) with one broken block.
+/// The maximum number of layers in a base (the engine's merged files) with one corrupted block.
 const LAYERS_OF_BROKEN: usize = 18;
 
 impl History {
@@ -56,8 +56,8 @@ impl History {
         self.has_failed() || self.is_full() || self.lacks_resources() || self.disk.has_lost_power()
     }
 
-    /// Checks the limits in `docs/decisions/engine.md` on layers and, if the engine is idle, on wasted space. In a
-    /// base with one broken block, only the layers are limited. With other damage, nothing is limited.
+    /// Checks the limits in `docs/decisions/engine.md` on layers and, if the engine is idle, on wasted space. In a base with one corrupted block, only the
+    /// number of layers is checked. With any other corruption, nothing is checked.
     pub(super) fn check_bounds(&self, engine: &Engine, layers: usize) -> Result<(), Wrong> {
         let Ok(statistics) = engine.statistics() else { return Ok(()) };
         let run_bytes = self.life.checkpoint_at() as u64 / 3;

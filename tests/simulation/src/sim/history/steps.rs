@@ -19,7 +19,7 @@ impl History {
         for step in 0..self.life.steps {
             if step == self.life.from && step > 0 {
                 if matches!(self.life.trouble, Trouble::Rot | Trouble::Unreadable) {
-                    // The model does not know which damaged messages a receive skips.
+                    // Corruption is about to begin, and the model would not know which corrupted messages a pending receive skips.
                     self.hear_all()?;
                 }
                 self.begin_trouble();
@@ -70,7 +70,7 @@ impl History {
                 0..=3 => self.start_restore(),
                 4 if self.life.compactions == Compactions::Random => self.compact_twice(engine)?,
                 5..=6 => self.use_image(engine)?,
-                // Verifications and images make more disk calls than other steps. Their calls are therefore more likely to fail for lack of memory.
+                // Verifications and images make more disk calls than other steps, so their calls are more likely to fail for lack of memory.
                 number @ 7..=22 if matches!(self.life.trouble, Trouble::Disk(Fault::NoMemory(_))) => {
                     if number <= 14 {
                         self.verify(engine)?;

@@ -65,8 +65,8 @@ impl History {
             self.log.add("the clock goes back by 100 days".to_owned());
         }
     }
-    /// Corrects a clock that is behind before an engine is opened that cannot know the actual time, because its folder contains no Timestamp of it. Messages that
-    /// are put at a wrong time expire at a wrong time.
+    /// Corrects a clock that is behind, unless the folder contains an undamaged Timestamp of the actual time. Without one, an engine could not know the actual
+    /// time. Messages that are put at a wrong time expire at a wrong time.
     pub(super) fn correct_clock_of_unknown_time(&mut self) {
         let is_known = self.time.is_recorded && !self.excuses.is_damaged();
         if self.time.behind > 0 && !is_known {

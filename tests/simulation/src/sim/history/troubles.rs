@@ -123,8 +123,8 @@ impl History {
             }),
         }
         if is_journal && !self.closed {
-            // Unless all frames have been recorded as synced, a damaged journal cannot be told apart from a torn one. Acknowledged
-            // writes, also those of an earlier release, may therefore be lost.
+            // Unless all frames have been recorded as synced, a corrupted journal cannot be distinguished from a torn one. In that case, acknowledged writes,
+            // including those of an earlier release, may be lost.
             self.fall_back();
             self.neighbours.earlier = None;
         }

@@ -12,14 +12,14 @@ pub(in crate::sim) type Place = (u8, u16);
 /// multiple of [`NUMBERS`], and gives their rows the same version.
 pub(in crate::sim) type Number = u32;
 
-/// The number of operation numbers reserved for one transaction. No transaction has as many operations.
+/// The number of operation numbers reserved for one transaction. No transaction has that many operations.
 pub(in crate::sim) const NUMBERS: Number = 128;
 
 /// A table: the number of the operation that created it, and its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::sim) struct Table {
     pub(in crate::sim) made: Number,
-    /// The sum of the operation numbers of all rows. It differs between nearly all states.
+    /// The sum of the operation numbers of all rows. It differs between nearly all states, so it serves as a hash.
     sum: Number,
     rows: BTreeMap<Place, Number>,
 }
@@ -74,7 +74,7 @@ pub(in crate::sim) struct State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Verb {
     Insert,
-    /// A replace or a merge. Both write all properties, and the model therefore does not distinguish them.
+    /// A replace or a merge. Both write all properties, so the model does not distinguish them.
     Update(Condition),
     Upsert,
     Delete(Condition),
@@ -143,7 +143,7 @@ pub(in crate::sim) enum Outcome {
     /// The write took effect. The value is the number of the received message, if any.
     Done(Option<Number>),
     Refused(Refusal),
-    /// The write was not attempted and therefore had no effect.
+    /// The write was not attempted, so it had no effect.
     NotDone,
 }
 

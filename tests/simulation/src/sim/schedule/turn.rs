@@ -21,7 +21,7 @@ impl Turn {
         }
     }
 
-    /// Waits until it is the turn of the current thread.
+    /// Waits until it is the current thread's turn.
     pub(super) fn take(&self) {
         if self.thread.get().is_none() {
             let _ = self.thread.set(thread::current());

@@ -43,7 +43,7 @@ impl Run {
             tickets.backfill::<TicketBadges>().assume_no_older_programs().run().await.unwrap();
             tickets.backfill::<TicketTags>().assume_no_older_programs().run().await.unwrap();
             tickets.backfill_copies().assume_no_older_programs().run().await.unwrap();
-            // Patterns that were added later apply only to new writes. This program therefore writes the tickets again.
+            // Patterns that were added later apply only to new writes. The old tickets are therefore deleted.
             for number in [0, 1] {
                 let key = || Ticket::key(TENANT, number);
                 tickets.delete(key(), IfMatch::Any).await.unwrap();

@@ -39,7 +39,7 @@ impl Run {
     }
 
     fn ticket(&mut self, number: u32) -> Ticket {
-        // A badge belongs to a single ticket. If two tickets had the same badge, an operator would have to decide between them.
+        // Each ticket has its own range of badges. If two tickets had the same badge, an operator would have to decide between them.
         let badge = self.has(Pattern::UniqueElsewhere).then(|| number * 10 + self.rng.random_range(0..3));
         Ticket {
             tenant: TENANT.to_owned(),

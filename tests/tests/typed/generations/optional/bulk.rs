@@ -17,7 +17,7 @@ use super::{newer, older, outbox};
 /// The partitions of a bulk write. The write makes one transaction in each partition.
 const TEAMS: [&str; 4] = ["a", "b", "c", "d"];
 
-/// The kind of handle used by the older program for the bulk write.
+/// The kind of handle that the older program uses for the bulk write.
 #[derive(Clone, Copy, Debug)]
 enum Handle {
     Table,
@@ -109,7 +109,7 @@ fn a_bulk_of_an_older_program_is_refused_from_the_transaction_that_would_remove_
     }
 }
 
-/// Inserts the entities. After `until` transactions, a newer program backfills an index not declared by the older program.
+/// Inserts the entities. After `until` transactions, a newer program backfills an index that the older program does not declare.
 fn insert_all<T: BulkTarget<Entity = plain::Employee>>(
     (time, engine): (&Time, &Engine),
     handle: &T,

@@ -1,4 +1,5 @@
-//! Tests an older program whose consistency checks and workers start after a newer program has opened the table. They do not know the new property.
+//! Tests an older program's consistency checks and workers that start after a newer program has opened the table. The older program is unaware of the new
+//! property.
 
 use pollster::block_on;
 use table_core::Result;
@@ -11,7 +12,7 @@ use super::super::settling::shared;
 use super::crew::{after, copied, person};
 use super::{KEPT, Newer, Older, Work, newer, older, outbox};
 
-/// A task started by the older program without knowing the newer schema.
+/// A task that the older program starts while it is unaware of the newer schema.
 #[derive(Clone, Copy, Debug)]
 enum Task {
     Checks,

@@ -70,7 +70,7 @@ fn interleave(number: u32, calls: usize, state: Newer) -> bool {
     }
     name("last");
     if number >= 15 {
-        // No record is left. No worker will therefore rewrite the copy later.
+        // Completes all recorded work. No worker will therefore rewrite the copy later.
         let new = block_on(newer(&time, &plain));
         block_on(Worker::new(plain.clone()).with_index_handler(&new).run_until_idle()).unwrap();
     }

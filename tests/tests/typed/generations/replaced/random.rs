@@ -105,7 +105,7 @@ impl<S: TableStore + Clone + 'static> Run<S> {
             2 => {
                 let report = self.old.check().repair().run().await.unwrap();
                 let kinds = [FindingKind::Stale, FindingKind::Missing, FindingKind::Dangling];
-                // The older release reports entities that it cannot read, and leaves their copies.
+                // The older release reports entities that it cannot read, and leaves their copies unchanged.
                 let is_expected =
                     |found: &Finding| kinds.contains(&found.kind) || (self.drops && !found.repaired);
                 assert!(report.findings.iter().all(is_expected), "{report:?}");
