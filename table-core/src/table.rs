@@ -59,7 +59,7 @@ use crate::name::TableName;
 use crate::retry::Retry;
 use crate::set::EntitySet;
 use crate::store::TableStore;
-use crate::table::layout::Standing;
+use crate::table::layout::SchemaTracker;
 
 /// A typed handle to a table that stores entities of type `E`.
 ///
@@ -93,7 +93,7 @@ pub struct Table<E, S> {
     /// The retry policy of updates, or `None` for the default.
     retry: Option<Retry>,
     /// The handle's information about the stored schema, or `None` if the table has not been opened.
-    standing: Option<Arc<Standing>>,
+    tracker: Option<Arc<SchemaTracker>>,
     of: PhantomData<fn() -> E>,
 }
 
@@ -101,7 +101,7 @@ impl<E, S> Table<E, S> {
     /// Creates a handle to the table with this name, which overrides the name in the schema of `E`.
     #[must_use]
     pub const fn new(store: S, name: TableName) -> Self {
-        Self { store, name: Ok(name), retry: None, standing: None, of: PhantomData }
+        Self { store, name: Ok(name), retry: None, tracker: None, of: PhantomData }
     }
 
     /// Sets the policy for retrying [updates](Table::update) after write conflicts.
@@ -129,7 +129,7 @@ impl<E: Entity, S> Table<E, S> {
     /// Creates a handle to the table named in the schema of `E`.
     #[must_use]
     pub fn of(store: S) -> Self {
-        Self { store, name: TableName::new(E::SCHEMA.table), retry: None, standing: None, of: PhantomData }
+        Self { store, name: TableName::new(E::SCHEMA.table), retry: None, tracker: None, of: PhantomData }
     }
 }
 
@@ -138,7 +138,7 @@ impl<E: EntitySet, S> Table<E, S> {
     #[must_use]
     pub fn of_set(store: S) -> Self {
         let name = E::MEMBERS.first().map_or("", |design| design.table);
-        Self { store, name: TableName::new(name), retry: None, standing: None, of: PhantomData }
+        Self { store, name: TableName::new(name), retry: None, tracker: None, of: PhantomData }
     }
 }
 
@@ -167,7 +167,7 @@ impl<E, S: Clone> Clone for Table<E, S> {
             store: self.store.clone(),
             name: self.name.clone(),
             retry: self.retry.clone(),
-            standing: self.standing.clone(),
+            tracker: self.tracker.clone(),
             of: PhantomData,
         }
     }

@@ -138,6 +138,7 @@ mod schemas;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod typed;
 
 use std::fmt;
 use std::sync::Arc;
@@ -151,13 +152,14 @@ pub use count::Count;
 pub use erase::Erased;
 pub use export::Export;
 pub use import::{Import, Imported};
-use member::{Member, Typed};
+use member::Member;
 use partitions::Partitions;
 use periodic::InPeriods;
 #[cfg(feature = "blobs")]
 use place::FolderOf;
 use place::{Place, Tables};
 pub use position::{ExportPosition, MissingBlob};
+use typed::Typed;
 
 #[cfg(feature = "blobs")]
 use crate::blob::BlobFolder;

@@ -21,7 +21,7 @@ pub enum Skew {
     /// The clock is ahead by the given number of days. It is behind if the number is negative.
     Days(i64),
     /// The clock is stopped: it always shows the time of its creation.
-    Standing,
+    Stopped,
     /// The clock goes backwards from the time of its creation.
     Backwards,
     /// The clock alternates between the simulated time and a time that differs by the given number of days. It jumps after one to eight
@@ -32,7 +32,7 @@ pub enum Skew {
 impl Skew {
     /// One skew of each kind.
     pub const ALL: [Self; 6] =
-        [Self::None, Self::Days(9), Self::Days(-9), Self::Standing, Self::Backwards, Self::Jumping(9)];
+        [Self::None, Self::Days(9), Self::Days(-9), Self::Stopped, Self::Backwards, Self::Jumping(9)];
 
     /// Returns a random skew. Half of the results are [`Skew::None`].
     #[must_use]
@@ -41,7 +41,7 @@ impl Skew {
         match rng.random_range(0..8) {
             0..=3 => Self::None,
             4 => Self::Days(days),
-            5 => Self::Standing,
+            5 => Self::Stopped,
             6 => Self::Backwards,
             _ => Self::Jumping(days),
         }
@@ -91,7 +91,7 @@ impl Time {
             match skew {
                 Skew::None => now,
                 Skew::Days(days) => by(days),
-                Skew::Standing => start,
+                Skew::Stopped => start,
                 Skew::Backwards => start - (now - start),
                 Skew::Jumping(days) => {
                     match readings.fetch_add(1, Ordering::SeqCst) / jumps_after(days) % 2 {

@@ -11,7 +11,7 @@ mod record;
 mod renamed;
 mod settling;
 mod sighting;
-mod standing;
+mod tracker;
 mod unknown;
 mod watch;
 
@@ -23,9 +23,9 @@ use proposal::Proposal;
 pub(super) use record::read;
 pub use record::{LAYOUTS, SchemaRecord};
 pub use sighting::Sightings;
-pub(crate) use standing::Standing;
-pub use standing::{LEASE, SETTLED_AFTER};
 use table_store::{Error, Result};
+pub(crate) use tracker::SchemaTracker;
+pub use tracker::{LEASE, SETTLED_AFTER};
 pub use watch::SchemaWatch;
 
 use crate::entity::{Declared, Entity};
@@ -110,15 +110,15 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         }
         let exclusive = &self.store.capabilities().exclusive;
         let unasked = |schema: &&EntitySchema| {
-            Standing::unasked(StoredSchema::of(schema).in_table(table.as_str()), exclusive.clone())
+            SchemaTracker::unasked(StoredSchema::of(schema).in_table(table.as_str()), exclusive.clone())
         };
         let unasked: Vec<_> = E::SCHEMAS.iter().map(unasked).collect();
         let mut proposals = Vec::with_capacity(unasked.len());
         // IMPORTANT: the lease and the `SchemaNotes` counters are taken before the reads. Creating the table may take minutes, and another program may store a
         // schema in the meantime.
         let lease = self.runtime().lease(LEASE);
-        let noted: Vec<_> = unasked.iter().map(Standing::noted).collect();
-        for design in unasked.iter().map(Standing::design) {
+        let noted: Vec<_> = unasked.iter().map(SchemaTracker::noted).collect();
+        for design in unasked.iter().map(SchemaTracker::design) {
             let stored = read(&self.store, table, &design.entity).await?;
             proposals.push(Proposal { design, stored, is_new: false });
         }
@@ -134,8 +134,8 @@ impl<E: Declared, S: TableStore> Table<E, S> {
             unasked.opened((lease.clone(), noted), stored)
         });
         let mut opened: Vec<_> = opened.collect();
-        let standing = opened.pop().map(|last| Arc::new(last.with_members(opened)));
-        Ok((Self { standing, ..self }, is_new))
+        let tracker = opened.pop().map(|last| Arc::new(last.with_members(opened)));
+        Ok((Self { tracker, ..self }, is_new))
     }
 }
 
@@ -284,8 +284,8 @@ impl<E, S: TableStore> Table<E, S> {
 
     pub(super) async fn admit_all(&self, runtime: Option<&Runtime>) -> Result<Option<WriteLease>> {
         let mut earliest = None;
-        for standing in self.standing.iter().flat_map(Standing::of_types) {
-            let lease = self.admit_type(standing, runtime).await?;
+        for tracker in self.tracker.iter().flat_map(SchemaTracker::of_types) {
+            let lease = self.admit_type(tracker, runtime).await?;
             earliest = WriteLease::earliest(earliest, lease);
         }
         Ok(earliest)
@@ -294,15 +294,15 @@ impl<E, S: TableStore> Table<E, S> {
     /// Checks that entities of one type may be written now. If `runtime` is `None`, the runtime for the table's retries is used.
     pub(super) async fn admit_type(
         &self,
-        standing: &Standing,
+        tracker: &SchemaTracker,
         runtime: Option<&Runtime>,
     ) -> Result<Option<WriteLease>> {
-        let lease = match (standing.admitted(), runtime) {
+        let lease = match (tracker.admitted(), runtime) {
             (Some(lease), _) => lease,
-            (None, Some(runtime)) => standing.admit((&self.store, runtime), self.name()?).await?,
-            (None, None) => standing.admit((&self.store, &self.runtime()), self.name()?).await?,
+            (None, Some(runtime)) => tracker.admit((&self.store, runtime), self.name()?).await?,
+            (None, None) => tracker.admit((&self.store, &self.runtime()), self.name()?).await?,
         };
-        Ok(standing.is_shared().then_some(lease))
+        Ok(tracker.is_shared().then_some(lease))
     }
 
     /// Makes this handle check, before each write, that the program may still write. The check shares the state of the handle that created `watch`. If that
@@ -314,8 +314,8 @@ impl<E, S: TableStore> Table<E, S> {
         E: Entity,
     {
         let of = |table: &TableName| watch.of(E::SCHEMA, table).0;
-        let standing = self.name.as_ref().ok().and_then(of);
-        Self { standing, ..self }
+        let tracker = self.name.as_ref().ok().and_then(of);
+        Self { tracker, ..self }
     }
 
     /// Makes this handle check, before each write, that the programs of several handles to the same table may still write. Used for rows of several types, or
@@ -323,8 +323,8 @@ impl<E, S: TableStore> Table<E, S> {
     #[doc(hidden)]
     #[must_use]
     pub fn watched_by(self, watches: impl IntoIterator<Item = SchemaWatch>) -> Self {
-        let standings = watches.into_iter().filter_map(|watch| watch.0).collect();
-        Self { standing: Standing::of_all(standings), ..self }
+        let trackers = watches.into_iter().filter_map(|watch| watch.0).collect();
+        Self { tracker: SchemaTracker::of_all(trackers), ..self }
     }
 
     /// Returns a check for entities with a different schema in a table of the same store. Used by handles that write such entities along with entities of their
@@ -335,8 +335,8 @@ impl<E, S: TableStore> Table<E, S> {
     where
         S: Clone,
     {
-        let standing = self.standing.as_ref().map(|standing| standing.related(design, &table));
-        Admission { store: self.store.clone(), table, standing }
+        let tracker = self.tracker.as_ref().map(|tracker| tracker.related(design, &table));
+        Admission { store: self.store.clone(), table, tracker }
     }
 
     /// Checks that whole rows may be replaced. A replace would remove properties that only a newer schema declares. Call [`admit`](Self::admit) first; this
@@ -346,8 +346,8 @@ impl<E, S: TableStore> Table<E, S> {
     /// `SchemaMismatch` if a newer schema has properties unknown to this program (EVO-3).
     #[doc(hidden)]
     pub fn admit_whole(&self) -> Result<()> {
-        match &self.standing {
-            Some(standing) => standing.admit_whole(self.name()?),
+        match &self.tracker {
+            Some(tracker) => tracker.admit_whole(self.name()?),
             None => Ok(()),
         }
     }
@@ -362,8 +362,8 @@ impl<E, S: TableStore> Table<E, S> {
     /// `SchemaMismatch` if the program must not write; any error from the store.
     #[doc(hidden)]
     pub async fn newer_properties(&self, runtime: &Runtime) -> Result<Arc<[String]>> {
-        match &self.standing {
-            Some(standing) => standing.newer_properties((&self.store, runtime), self.name()?).await,
+        match &self.tracker {
+            Some(tracker) => tracker.newer_properties((&self.store, runtime), self.name()?).await,
             None => Ok(Arc::default()),
         }
     }
@@ -372,7 +372,7 @@ impl<E, S: TableStore> Table<E, S> {
     #[doc(hidden)]
     #[must_use]
     pub fn schema_watch(&self) -> SchemaWatch {
-        SchemaWatch(self.standing.clone())
+        SchemaWatch(self.tracker.clone())
     }
 
     /// Reads the stored schema. Returns `true` if it equals this handle's schema, or `None` if the handle has not been opened.
@@ -381,8 +381,8 @@ impl<E, S: TableStore> Table<E, S> {
     /// `SchemaMismatch` if this program cannot write concurrently with programs that have the stored schema; any error from the store.
     #[doc(hidden)]
     pub async fn is_current(&self) -> Result<Option<bool>> {
-        match &self.standing {
-            Some(standing) => standing.ask(&self.store, self.name()?).await.map(Some),
+        match &self.tracker {
+            Some(tracker) => tracker.ask(&self.store, self.name()?).await.map(Some),
             None => Ok(None),
         }
     }

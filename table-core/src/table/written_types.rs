@@ -38,17 +38,17 @@ impl<E, S: TableStore> Table<E, S> {
     /// `SchemaMismatch` if a program with a newer schema forbids writes of one of the types, or if an entity is replaced entirely and a newer schema of its
     /// type has properties unknown to the program (EVO-3); any error from the store.
     pub(super) async fn admit_types(&self, written: &[WrittenTypes]) -> Result<Option<WriteLease>> {
-        let Some(standing) = &self.standing else { return Ok(None) };
+        let Some(tracker) = &self.tracker else { return Ok(None) };
         let (table, mut earliest) = (self.name()?, None);
         for WrittenTypes { designs, is_whole } in written {
             if designs.is_empty() {
                 earliest = WriteLease::earliest(earliest, self.admit_all(None).await?);
             }
             for design in *designs {
-                let standing = standing.related(design, table);
-                earliest = WriteLease::earliest(earliest, self.admit_type(&standing, None).await?);
+                let tracker = tracker.related(design, table);
+                earliest = WriteLease::earliest(earliest, self.admit_type(&tracker, None).await?);
                 if *is_whole {
-                    standing.admit_whole(table)?;
+                    tracker.admit_whole(table)?;
                 }
             }
         }

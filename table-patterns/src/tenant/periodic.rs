@@ -14,7 +14,8 @@ use table_core::store::TableStore;
 use table_core::table::SchemaRecord;
 
 use crate::periods::{Period, PeriodTables, Periodic};
-use crate::tenant::member::{self, Member, Typed};
+use crate::tenant::member::Member;
+use crate::tenant::typed::{self, Typed};
 
 /// The tables of an entity type with one table per period.
 pub(super) trait PeriodSource: Send + Sync {
@@ -62,15 +63,15 @@ impl<E: Periodic, S: TableStore + Clone + 'static> Member for InPeriods<E, S> {
     }
 
     fn owns(&self, row: EntityRef<'_>) -> bool {
-        member::owns::<E>(row)
+        typed::owns::<E>(row)
     }
 
     fn owns_key(&self, key: &EntityKey) -> bool {
-        member::owns_key::<E>(key)
+        typed::owns_key::<E>(key)
     }
 
     fn has_index_row(&self, row: EntityRef<'_>) -> bool {
-        member::has_index_row::<E>(row)
+        typed::has_index_row::<E>(row)
     }
 
     /// Creates the table of a period, even if the period has expired: imported rows from expired periods are stored until their tables are
@@ -88,6 +89,6 @@ impl<E: Periodic, S: TableStore + Clone + 'static> Member for InPeriods<E, S> {
     }
 
     fn check_moved(&self, key: &EntityKey, row: &Row, to: &PartitionKey) -> Result<()> {
-        member::check_moved::<E>(key, row, to)
+        typed::check_moved::<E>(key, row, to)
     }
 }

@@ -7,7 +7,7 @@ use table_store::Result;
 use crate::name::TableName;
 use crate::runtime::Runtime;
 use crate::store::{TableStore, WriteLease};
-use crate::table::layout::Standing;
+use crate::table::layout::SchemaTracker;
 
 /// A check that entities with a given schema may be written. It queries the store as often as a handle for these entities does. Created by
 /// `Table::admission`.
@@ -37,7 +37,7 @@ use crate::table::layout::Standing;
 pub struct Admission<S> {
     pub(super) store: S,
     pub(super) table: TableName,
-    pub(super) standing: Option<Arc<Standing>>,
+    pub(super) tracker: Option<Arc<SchemaTracker>>,
 }
 
 impl<S: TableStore> Admission<S> {
@@ -53,10 +53,10 @@ impl<S: TableStore> Admission<S> {
     /// `SchemaMismatch` if a program with a newer schema has opened the table and this program would not maintain the declarations of that
     /// schema; any error from the store.
     pub async fn admit(&self, runtime: &Runtime) -> Result<Option<WriteLease>> {
-        match &self.standing {
-            Some(standing) => {
-                let lease = standing.admit((&self.store, runtime), &self.table).await?;
-                Ok(standing.is_shared().then_some(lease))
+        match &self.tracker {
+            Some(tracker) => {
+                let lease = tracker.admit((&self.store, runtime), &self.table).await?;
+                Ok(tracker.is_shared().then_some(lease))
             }
             None => Ok(None),
         }

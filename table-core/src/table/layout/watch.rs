@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::name::TableName;
 use crate::schema::EntitySchema;
-use crate::table::layout::Standing;
+use crate::table::layout::SchemaTracker;
 
 /// The stored schemas read by an opened handle, for patterns that write rows of the handle's entities or of related entities. Created by `Table::schema_watch`.
 ///
@@ -33,26 +33,26 @@ use crate::table::layout::Standing;
 /// # }).unwrap();
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct SchemaWatch(pub(super) Option<Arc<Standing>>);
+pub struct SchemaWatch(pub(super) Option<Arc<SchemaTracker>>);
 
 impl SchemaWatch {
     /// Returns the properties declared by a newer stored schema but not by the handle's schema, as of the handle's last read. The result may change whenever
     /// the handle checks that it may write.
     #[must_use]
     pub fn newer_properties(&self) -> Arc<[String]> {
-        self.0.as_ref().map_or_else(Arc::default, |standing| standing.known_properties())
+        self.0.as_ref().map_or_else(Arc::default, |tracker| tracker.known_properties())
     }
 
     /// Returns the properties that rows of other releases may have, as of the handle's last read: the [newer](Self::newer_properties) properties, and those
     /// declared by an earlier schema but not by the stored one. The handle's schema may declare some of the latter.
     #[must_use]
     pub fn other_properties(&self) -> Arc<[String]> {
-        self.0.as_ref().map_or_else(Arc::default, |standing| standing.other_properties())
+        self.0.as_ref().map_or_else(Arc::default, |tracker| tracker.other_properties())
     }
 
     /// Returns a watch for a different schema in a table of the same store. If the handle has not been opened, the watch contains no schemas.
     #[must_use]
     pub fn of(&self, design: &EntitySchema, table: &TableName) -> Self {
-        Self(self.0.as_ref().map(|standing| standing.related(design, table)))
+        Self(self.0.as_ref().map(|tracker| tracker.related(design, table)))
     }
 }

@@ -152,7 +152,7 @@ fn pat_ec_8_a_claim_with_a_wrong_clock_delays_no_message() {
 #[test]
 fn pat_ec_8_sweeps_read_few_quiet_partitions_and_find_every_row_eventually() {
     let company = Company::new();
-    let outbox = company.outbox_by(Skew::Standing);
+    let outbox = company.outbox_by(Skew::Stopped);
     block_on(company.change(&outbox, "1", Some(("ada", 1)))).unwrap();
     block_on(company.worker(&Control::default()).run_until_idle()).unwrap();
     for number in 0..600 {

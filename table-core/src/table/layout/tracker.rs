@@ -47,7 +47,7 @@ struct Compared {
 
 /// An opened handle's information about the stored schema. It determines whether a write may start.
 #[derive(Debug)]
-pub(crate) struct Standing {
+pub(crate) struct SchemaTracker {
     design: StoredSchema,
     /// The shared state of a store that only this process can use, or `None` for any other store.
     exclusive: Option<Exclusive>,
@@ -56,13 +56,13 @@ pub(crate) struct Standing {
     /// The number of reads of the stored schema started so far.
     reads: AtomicU64,
     known: Mutex<Known>,
-    /// The `Standing`s for other schemas whose entities are written together with the handle's entities. The keys are the table and the entity type.
+    /// The `SchemaTracker`s for other schemas whose entities are written together with the handle's entities. The keys are the table and the entity type.
     related: Mutex<BTreeMap<(String, String), Arc<Self>>>,
-    /// The `Standing`s for the other types of the set, if this is a set's handle; otherwise empty.
+    /// The `SchemaTracker`s for the other types of the set, if this is a set's handle; otherwise empty.
     members: Vec<Arc<Self>>,
 }
 
-impl Standing {
+impl SchemaTracker {
     /// Creates the state of a handle whose schema has not been compared yet. The first write through the handle reads the stored schema.
     pub(super) fn unasked(design: StoredSchema, exclusive: Option<Exclusive>) -> Self {
         let notes = exclusive.as_ref().map(|exclusive| exclusive.schema_notes(&design.table, &design.entity));
@@ -91,7 +91,7 @@ impl Standing {
         self
     }
 
-    /// Adds the `Standing`s for the other types of a set. Their schemas were compared at the same time as this one.
+    /// Adds the `SchemaTracker`s for the other types of a set. Their schemas were compared at the same time as this one.
     pub(super) fn with_members(mut self, opened: Vec<Self>) -> Self {
         let table = self.design.table.to_ascii_lowercase();
         self.members = opened.into_iter().map(Arc::new).collect();
@@ -101,18 +101,18 @@ impl Standing {
         self
     }
 
-    /// Returns a `Standing` for the types of several handles to the same table, or `None` if there are no handles.
-    pub(super) fn of_all(mut standings: Vec<Arc<Self>>) -> Option<Arc<Self>> {
-        let last = standings.pop()?;
-        if standings.is_empty() {
+    /// Returns a `SchemaTracker` for the types of several handles to the same table, or `None` if there are no handles.
+    pub(super) fn of_all(mut trackers: Vec<Arc<Self>>) -> Option<Arc<Self>> {
+        let last = trackers.pop()?;
+        if trackers.is_empty() {
             return Some(last);
         }
         let mut all = Self::unasked(last.design.clone(), last.exclusive.clone());
-        all.members = standings;
+        all.members = trackers;
         Some(Arc::new(all))
     }
 
-    /// Returns the `Standing`s for all types of the handle.
+    /// Returns the `SchemaTracker`s for all types of the handle.
     pub(super) fn of_types(self: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
         self.members.iter().chain([self])
     }
@@ -127,7 +127,7 @@ impl Standing {
         &self.design
     }
 
-    /// Returns the `Standing` for a different schema, in a table of the same store.
+    /// Returns the `SchemaTracker` for a different schema, in a table of the same store.
     pub(crate) fn related(self: &Arc<Self>, design: &EntitySchema, table: &TableName) -> Arc<Self> {
         let is_table = |name: &str| name.eq_ignore_ascii_case(table.as_str());
         if self.design.entity == design.entity && is_table(&self.design.table) {
@@ -257,7 +257,7 @@ impl Standing {
         if !self.known().set_over(waiting, true) {
             return Ok(());
         }
-        let mut removal = MarkRemoval { standing: self, waiting: Some(waiting) };
+        let mut removal = MarkRemoval { tracker: self, waiting: Some(waiting) };
         settling::settle(store, table, &self.design).await?;
         removal.waiting = None;
         Ok(())
@@ -322,14 +322,14 @@ impl Standing {
 
 /// A write that is clearing the `settling` flag of the stored schema. If it fails or is cancelled, the next write clears the flag.
 struct MarkRemoval<'s> {
-    standing: &'s Standing,
+    tracker: &'s SchemaTracker,
     waiting: Option<Settling>,
 }
 
 impl Drop for MarkRemoval<'_> {
     fn drop(&mut self) {
         if let Some(waiting) = self.waiting {
-            self.standing.known().set_over(waiting, false);
+            self.tracker.known().set_over(waiting, false);
         }
     }
 }

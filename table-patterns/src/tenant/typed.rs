@@ -1,0 +1,299 @@
+//! A registered entity type whose rows are in one table, represented by its handle.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use table_core::entity::Entity;
+use table_core::etag::IfMatch;
+use table_core::index::{IndexEntry, IndexOf};
+use table_core::key::{EntityKey, PartitionKey};
+use table_core::mixed::{RowOwner, classify_index_row, classify_key, classify_row};
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::{EntityRef, TextRange};
+use table_core::row::{Row, RowWriter};
+use table_core::schema::EntitySchema;
+use table_core::selection::index_that_hides;
+use table_core::store::TableStore;
+use table_core::table::{SchemaRecord, SchemaWatch};
+use table_core::{Error, Result};
+
+use crate::converge;
+use crate::copies::{Copies, SettleCopies};
+use crate::entities::{Entities, StepRecorder, read_as};
+use crate::failure::Failure;
+use crate::index::{Derived, Finding, RemoteChange, relay, remote_indexes};
+use crate::outbox::Step;
+use crate::tenant::fault::TenantFault;
+use crate::tenant::incoming::entity;
+use crate::tenant::lacking::Lacking;
+use crate::tenant::member::Member;
+use crate::tenant::newer;
+
+/// An entity type, represented by its handle.
+pub(super) struct Typed<E: 'static, S, O>(pub(super) Entities<E, S, O>);
+
+/// Returns `true` if a row is an entity of type `E`.
+pub(super) fn owns<E: Entity>(row: EntityRef<'_>) -> bool {
+    is_visible::<E>(row.partition_key) && matches!(classify_row::<E>(row), Ok(RowOwner::Own))
+}
+
+/// Returns `true` if a key has the key format of `E`.
+pub(super) fn owns_key<E: Entity>(key: &EntityKey) -> bool {
+    let partition_key = key.partition_key.as_str();
+    is_visible::<E>(partition_key)
+        && matches!(classify_key::<E>(partition_key, key.row_key.as_str()), Ok(RowOwner::Own))
+}
+
+/// Returns `true` if a row belongs to an index of type `E` in the entities' own partition.
+pub(super) fn has_index_row<E: Entity>(row: EntityRef<'_>) -> bool {
+    let mut indexes = E::INDEXES.iter().map(IndexOf::schema).filter(|index| index.is_same_partition());
+    indexes.any(|index| matches!(classify_index_row::<E>(index, row), Ok(RowOwner::Own)))
+}
+
+/// Returns `false` if the partition belongs to an index of `E` and its rows could decode as entities. Scans skip such a partition, and no entity can be
+/// inserted into it.
+fn is_visible<E: Entity>(partition_key: &str) -> bool {
+    index_that_hides(E::SCHEMA, partition_key).is_none()
+}
+
+/// Checks that an entity may be imported under the PartitionKey `to`. This is the case if neither the entity nor its index rows in the same partition contain
+/// the old PartitionKey as a value.
+pub(super) fn check_moved<E: Entity>(key: &EntityKey, row: &Row, to: &PartitionKey) -> Result<()> {
+    let moved = EntityKey { partition_key: to.clone(), row_key: key.row_key.clone() };
+    let bound = |name: &str| {
+        let error = Error::of(TenantFault::Bound(name.to_owned())).with_table(E::SCHEMA.table);
+        error.with_key(key.partition_key.as_str(), key.row_key.as_str())
+    };
+    let (old, new) =
+        (read_as::<E>(key, row)?, read_as::<E>(&moved, row).map_err(|_| bound(E::SCHEMA.entity))?);
+    if new.key_of()? != moved || new.to_row()? != old.to_row()? {
+        return Err(bound(E::SCHEMA.entity));
+    }
+    for index in E::INDEXES.iter().filter(|index| index.schema().is_same_partition()) {
+        let entry = |entity: &E| {
+            let entry = index.entry(entity)?;
+            Ok::<_, Error>(entry.map(|IndexEntry { key, row }| (key.row_key, row)))
+        };
+        if entry(&old)? != entry(&new)? {
+            return Err(bound(index.schema().name));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the error for an entity that has the same value in a unique index as another entity.
+fn duplicate(finding: Finding) -> Error {
+    let error = Error::of(TenantFault::Duplicate { index: finding.index });
+    let at = finding.owner.unwrap_or(finding.at);
+    error.with_key(at.partition_key.as_str(), at.row_key.as_str())
+}
+
+impl<E, S, O> Typed<E, S, O>
+where
+    E: Entity + Send + Sync,
+    S: TableStore + Clone + 'static,
+    O: StepRecorder,
+{
+    fn copies(&self) -> Option<&dyn SettleCopies<E, Entities<E, S, O>>> {
+        self.0.contributor::<Copies<E, Entities<E, S, O>>>().map(|copies| &*copies.0)
+    }
+
+    /// Deletes the reference from a copied entity (the source) to an entity that holds its copies. Returns the number of deleted rows.
+    async fn delete_reference(&self, relation: &str, holder: &EntityKey, source: &EntityKey) -> Result<u64> {
+        let Some(copies) = self.copies() else { return Ok(0) };
+        let Some((table, key)) = copies.reference(&self.0, relation, (holder, source))? else { return Ok(0) };
+        let delete = [(key.row_key, OperationKind::Delete(IfMatch::Any))];
+        match converge::submit(self.0.table.store(), &table, &key.partition_key, delete).await {
+            Err(error) if error.is_not_found() => Ok(0),
+            deleted => deleted.map(|_| 1),
+        }
+    }
+}
+
+impl<E, S, O> Member for Typed<E, S, O>
+where
+    E: Entity + Send + Sync,
+    S: TableStore + Clone + 'static,
+    O: StepRecorder,
+{
+    fn schema(&self) -> &'static EntitySchema {
+        E::SCHEMA
+    }
+
+    fn others(&self) -> &'static [&'static EntitySchema] {
+        E::SET_SCHEMAS
+    }
+
+    fn owns(&self, row: EntityRef<'_>) -> bool {
+        owns::<E>(row)
+    }
+
+    fn owns_key(&self, key: &EntityKey) -> bool {
+        owns_key::<E>(key)
+    }
+
+    fn has_index_row(&self, row: EntityRef<'_>) -> bool {
+        has_index_row::<E>(row)
+    }
+
+    fn has_remote_row(&self, table: &TableName, key: &EntityKey) -> bool {
+        let (nothing, in_table) =
+            (RowWriter::new().finish(), |own: TableName| own.folded() == table.folded());
+        remote_indexes::<E>().any(|index| {
+            let is_row = classify_index_row::<E>(index.schema(), entity(key, &nothing));
+            self.0.table_of(index.schema()).is_ok_and(in_table) && matches!(is_row, Ok(RowOwner::Own))
+        })
+    }
+
+    fn schema_record<'a>(&'a self, _: &'a TableName) -> BoxFuture<'a, Result<Option<SchemaRecord>>> {
+        self.0.table().schema_record().boxed()
+    }
+
+    fn open<'a>(&'a self, _: &'a TableName) -> BoxFuture<'a, Result<Arc<dyn Member>>> {
+        async {
+            let opened: Arc<dyn Member> = Arc::new(Self(self.0.clone().create_if_missing().await?));
+            Ok(opened)
+        }
+        .boxed()
+    }
+
+    fn schema_watch(&self) -> SchemaWatch {
+        self.0.table().schema_watch()
+    }
+
+    fn note_pending<'a>(&'a self, lacking: &'a Lacking) -> BoxFuture<'a, Result<()>> {
+        async move {
+            if lacking.properties().next().is_none() {
+                return Ok(());
+            }
+            let note = |record: &mut SchemaRecord| {
+                record.pending.extend(lacking.properties().cloned());
+                record.pending.sort();
+                record.pending.dedup();
+            };
+            self.0.table().update_schema_record(note).await.map(drop)
+        }
+        .boxed()
+    }
+
+    fn derive_within<'a>(
+        &'a self,
+        partitions: &'a [TextRange],
+        lacking: &'a Lacking,
+    ) -> BoxFuture<'a, Result<Option<Error>>> {
+        async move {
+            let incomplete = self.0.derive_within(partitions, |index| lacking.lacks_index(index)).await?;
+            Ok(incomplete.duplicate.map(duplicate).or(incomplete.blocked))
+        }
+        .boxed()
+    }
+
+    fn check_moved(&self, key: &EntityKey, row: &Row, to: &PartitionKey) -> Result<()> {
+        check_moved::<E>(key, row, to)
+    }
+
+    fn has_elsewhere(&self) -> bool {
+        remote_indexes::<E>().next().is_some() || self.copies().is_some()
+    }
+
+    fn check_known(&self) -> BoxFuture<'_, Result<()>> {
+        newer::check(self.0.table()).boxed()
+    }
+
+    fn settle<'a>(&'a self, key: &'a EntityKey, row: &'a Row) -> BoxFuture<'a, Result<u64>> {
+        async move {
+            let entity: E = read_as(key, row).map_err(|error| self.0.here(error, key))?;
+            let mut written = 0;
+            for index in remote_indexes::<E>() {
+                if let Some(entry) = IndexOf::entry(index, &entity)? {
+                    let change = RemoteChange::of_index(index.schema(), key.clone(), vec![entry.key]);
+                    written += self.0.settle(&change).await?;
+                }
+            }
+            if let Some(copies) = self.copies() {
+                for (relation, _) in copies.sources(&entity)? {
+                    let of = Derived::CopiesIn(relation.to_owned());
+                    written += self.0.settle(&RemoteChange::new(of, key.clone(), Vec::new())).await?;
+                }
+            }
+            Ok(u64::try_from(written).unwrap_or(u64::MAX))
+        }
+        .boxed()
+    }
+
+    fn erase<'a>(&'a self, key: &'a EntityKey, row: &'a Row) -> BoxFuture<'a, Result<u64>> {
+        async move {
+            // The remote rows of an unreadable entity cannot be computed. The next pass finds them by the entity's partition.
+            let entity: E = match read_as(key, row) {
+                Err(error) if Failure::of(&error) == Failure::Lasting => return Ok(0),
+                read => read?,
+            };
+            let mut removed = self.0.remove_entries(key, &entity).await?;
+            let sources = self.copies().map(|copies| copies.sources(&entity)).transpose()?;
+            for (relation, source) in sources.unwrap_or_default() {
+                removed += self.delete_reference(relation, key, &source).await?;
+            }
+            Ok(removed)
+        }
+        .boxed()
+    }
+
+    fn erase_recorded<'a>(&'a self, step: &'a Step, partition_key: &'a str) -> BoxFuture<'a, Result<u64>> {
+        async move {
+            let change = relay::change_of::<E>(step);
+            let is_own = |change: &RemoteChange| change.owner.partition_key.as_str() == partition_key;
+            let Some(change) = change.filter(is_own) else { return Ok(0) };
+            let mut removed = 0;
+            for key in &change.keys {
+                removed += match &change.of {
+                    Derived::Index(index) => self.0.remove_entry(index, (&change.owner, key)).await?,
+                    Derived::CopiesIn(relation) => {
+                        self.delete_reference(relation, &change.owner, key).await?
+                    }
+                    Derived::CopiesOf => 0,
+                };
+            }
+            Ok(removed)
+        }
+        .boxed()
+    }
+
+    fn clear_copies<'a>(&'a self, source: &'a EntityKey) -> BoxFuture<'a, Result<u64>> {
+        async move {
+            if self.copies().is_none() {
+                return Ok(0);
+            }
+            let change = RemoteChange::new(Derived::CopiesOf, source.clone(), Vec::new());
+            Ok(u64::try_from(self.0.settle(&change).await?).unwrap_or(u64::MAX))
+        }
+        .boxed()
+    }
+
+    fn leftovers<'a>(&'a self, partitions: &'a [TextRange]) -> BoxFuture<'a, Result<(u64, Vec<Finding>)>> {
+        self.0.count_entries_of(partitions).boxed()
+    }
+
+    fn erase_leftovers<'a>(&'a self, partitions: &'a [TextRange]) -> BoxFuture<'a, Result<u64>> {
+        self.0.remove_entries_of(partitions).boxed()
+    }
+
+    fn seal<'a>(
+        &'a self,
+        table: &'a TableName,
+        partition_key: &'a PartitionKey,
+        operations: Vec<Operation>,
+    ) -> Option<BoxFuture<'a, Result<Vec<Operation>>>> {
+        O::RECORDS.then(|| self.0.outbox.seal(table, partition_key, operations).boxed())
+    }
+
+    fn is_sealed<'a>(
+        &'a self,
+        table: &'a TableName,
+        partition_key: &'a PartitionKey,
+        record: &'a Operation,
+    ) -> Option<BoxFuture<'a, Result<bool>>> {
+        O::RECORDS.then(|| self.0.outbox.is_sealed(table, partition_key, record).boxed())
+    }
+}
