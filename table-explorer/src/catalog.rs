@@ -24,7 +24,7 @@ pub(crate) struct Known {
     pub(crate) tables: Vec<TableName>,
     /// The schemas of all tables, each paired with its lower-case table name.
     pub(crate) schemas: Vec<(String, StoredSchema)>,
-    /// The stored schemas unreadable to this version of the library.
+    /// The stored schemas that this version of the library cannot read.
     pub(crate) unread: Vec<Stored>,
 }
 
@@ -71,14 +71,15 @@ type States = (DateTime<Utc>, Vec<IndexState>);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change {
     pub(crate) at: DateTime<Utc>,
-    /// The change as a past participle, such as `deleted`.
+    /// A past participle that describes the change, such as `deleted`.
     pub(crate) verb: &'static str,
     pub(crate) done: usize,
     /// The number of rows that were not changed or whose outcome is unknown.
     pub(crate) failed: usize,
 }
 
-/// A cache of a store's tables and schemas and, per table, of the partition tree, the index states and the last change to several rows.
+/// A cache of a store's tables and schemas. For each table, it also caches the partition tree, the index states, and the outcome of the last change to several
+/// rows.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     known: Mutex<Option<Arc<Known>>>,

@@ -21,7 +21,7 @@ pub(crate) struct Column {
     pub(crate) is_chunked: bool,
 }
 
-/// Returns the columns for rows, in order of first occurrence, and the number of columns left out.
+/// Returns the columns for rows, in order of first occurrence, and the number of columns omitted.
 pub(crate) fn of<'a>(rows: impl Iterator<Item = &'a TableEntity> + Clone) -> (Vec<Column>, usize) {
     let (mut columns, mut positions) = (Vec::<Column>::new(), Positions(HashMap::new()));
     for row in rows {
@@ -158,7 +158,7 @@ mod tests {
         assert!(count.get() < 200_000, "{} comparisons", count.get());
     }
 
-    /// Tests many distinct property names. With a linear search, this would take minutes.
+    /// Tests many distinct property names. A linear search would take minutes.
     #[test]
     fn each_row_of_a_page_may_have_its_own_properties() {
         let row = |nth: usize| {

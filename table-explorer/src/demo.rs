@@ -102,7 +102,7 @@ impl Message for Closed {
     const VERSION: u32 = 1;
 }
 
-/// A mail handler that always fails, to provide the sample with failed work.
+/// A mail handler that always fails, so the sample contains failed work.
 struct Unreachable;
 
 impl Handler<Closed> for Unreachable {

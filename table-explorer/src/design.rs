@@ -47,7 +47,7 @@ fn codecs(pieces: &[StoredPiece]) -> Markup {
     html! { @if !codecs.is_empty() { small.codec { (show::text(&codecs.join(" · "))) } } }
 }
 
-/// A node for one kind of derived rows, drawn to the right of the entity's node.
+/// A node for one kind of derived row, drawn to the right of the entity's node.
 struct Follows {
     class: &'static str,
     title: String,

@@ -7,7 +7,7 @@ use table_inspect::record::FileError;
 /// The cause of a failed request.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// No page or table exists at this address.
+    /// No page or table exists at this URL.
     #[error("{0}")]
     NotFound(String),
     /// The request has no session, the wrong host or an invalid form token.

@@ -22,13 +22,13 @@ const TABLES: usize = 200;
 pub(crate) struct Frame<'a> {
     /// The title, which is the last breadcrumb.
     pub(crate) title: String,
-    /// The parent pages, each with its label and address.
+    /// The breadcrumb trail: the label and URL of each parent page.
     pub(crate) crumbs: Vec<(String, String)>,
     /// The table shown by the page, if any.
     pub(crate) table: Option<&'a TableName>,
     /// The partition shown by the page, if any.
     pub(crate) partition: Option<&'a str>,
-    /// The address to highlight in the navigation.
+    /// The URL to highlight in the navigation.
     pub(crate) here: &'a str,
     pub(crate) main: Markup,
     pub(crate) aside: Option<Markup>,

@@ -103,8 +103,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the owner of each row, determined by key: a preceding row of the main kind to which a row of another kind belongs. A row of the main kind has no
-    /// owner.
+    /// Returns each row's owner: the last preceding row of the main kind, if the row's key extends that row's key. Rows of the main kind have no owner.
     fn owners(&self) -> Vec<Option<&'a Keyed<'a>>> {
         let mut above = None;
         let owner = |row: &'a Keyed<'a>| {

@@ -31,7 +31,7 @@ pub(crate) const WHOLE: &str = "";
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
     file: JsonFile<Content>,
-    /// The engine's write count when its tables were last read automatically. They are read again only after further writes.
+    /// The engine's write count when its tables were last read automatically. The tables are read again only after further writes.
     read_at: Mutex<Option<u64>>,
     /// The error from storing the last sample, if any.
     failure: Mutex<Option<String>>,

@@ -46,7 +46,7 @@ pub(crate) fn phase(row: &TableEntity, index: &str) -> Phase {
     let progress = lines("Progress");
     let position = progress.iter().find_map(|line| line.split_once('\t').filter(|(what, _)| *what == note));
     let Some((_, position)) = position else { return Phase::Announced };
-    // The text of a backfill that has found a failure contains the failed page before the next one.
+    // After a failure, the position contains the failed page, followed by the next page.
     let next = position.rsplit_once(" reached ").map_or(position, |(_, next)| next);
     match next.split(' ').next() {
         Some("rows") => Phase::Rows,

@@ -2,7 +2,8 @@
 
 use table_inspect::kind::RESERVED;
 
-/// Returns `true` for an internal row written only by patterns, such as recorded work or a feed entry. Sequence rows are checked separately.
+/// Returns `true` for an internal row that only pattern code writes, such as pending work or a feed entry. Returns `false` for sequence rows, which are checked
+/// separately.
 pub(crate) fn is_internal(row_key: &str) -> bool {
     row_key.strip_prefix(RESERVED).is_some_and(|rest| !rest.starts_with("sequence_"))
 }

@@ -1,4 +1,4 @@
-//! A JSON file shared by several processes. Without a path, the contents are kept only in memory.
+//! A JSON file shared by several processes. If it has no path, the contents are kept only in memory.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};

@@ -54,7 +54,7 @@ impl Notebook {
             .await
     }
 
-    /// Adds a recent query, or saves a query under a name. It replaces an equal recent query, or a saved query with the same name.
+    /// Adds a recent query, or saves a query under a name. The new entry replaces an equal recent query, or a saved query with the same name.
     ///
     /// # Errors
     /// `Input` if the query to save is too long, or if the maximum number of saved queries has been reached.

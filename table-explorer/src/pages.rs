@@ -59,8 +59,8 @@ impl Context<'_> {
         self.state.source.tables.capabilities().ordered
     }
 
-    /// Returns a table's declared indexes, copies and feeds, followed by the schemas unreadable to this version of the library. If the list is not empty, the
-    /// table's entities cannot be changed in the explorer.
+    /// Returns a table's declared indexes, copies and feeds, followed by the schemas that this version of the library cannot read. If the list is not empty,
+    /// the table's entities cannot be changed in the explorer.
     pub(crate) fn declared(&self, table: &TableName) -> Vec<String> {
         let unread = self.known.unread_of(table).map(|unread| format!("unreadable schema {}", unread.entity));
         self.known.of(table).flat_map(derived::declared).chain(unread).collect()

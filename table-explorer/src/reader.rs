@@ -1,4 +1,4 @@
-//! Store reads for a page, with counts of requests and rows for the page to report.
+//! Reads the store for a page, and counts the requests and rows that the page reports.
 
 mod counted;
 
@@ -21,7 +21,7 @@ pub(crate) struct Reader {
     store: Counted,
 }
 
-/// A page of rows with the number of rows read for it.
+/// A page of rows, with the number of rows that the store read to produce it.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) rows: Vec<TableEntity>,
@@ -90,7 +90,7 @@ impl Reader {
         DynTableStore::new(self.store())
     }
 
-    /// Counts requests sent elsewhere than through [`store`](Self::store), such as queue requests.
+    /// Counts requests that are not sent through [`store`](Self::store), such as queue requests.
     pub(crate) fn count(&self, requests: u64) {
         self.store.count(requests, 0);
     }

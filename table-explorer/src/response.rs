@@ -42,7 +42,7 @@ pub(crate) fn page(status: StatusCode, markup: Markup) -> Response<Body> {
     whole(status, "text/html; charset=utf-8", markup.into_string())
 }
 
-/// Returns a redirect to a page, in response to a submitted form or the session's first address.
+/// Returns a redirect to a page, in response to a submitted form or to the URL that starts the session.
 pub(crate) fn see_other(location: &str) -> Response<Body> {
     let mut response = whole(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", "");
     if let Ok(location) = HeaderValue::from_str(location) {

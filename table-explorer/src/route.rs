@@ -35,7 +35,7 @@ pub(crate) async fn answer(state: &Arc<State>, request: http::Request<Bytes>, ho
     }
 }
 
-/// The outcome of the checks before any page is shown.
+/// The outcome of the checks that precede every page.
 enum Admitted {
     /// The response to a request that needs no session.
     Answered(Response<Body>),
@@ -53,7 +53,7 @@ fn admit(state: &State, request: &Request, host: &str) -> Result<Admitted> {
     }
     let is_open = state.session.is_open(&request.headers, host);
     if let Some(token) = request.query("token").filter(|_| request.path.is_empty()) {
-        // The token is consumed only if a user opens the page: a browser may never show the response to a prefetch.
+        // A prefetch does not consume the token, because the browser may never show the response.
         let is_opened = request.method == Method::GET && session::is_navigation(&request.headers);
         if let Some(cookie) =
             Some(token).filter(|_| is_opened).and_then(|token| state.session.begin(token, host))

@@ -1,4 +1,5 @@
-//! Row selections: the fields of the query form. All conversion from and to query strings is here, so that links, exports, saved queries and the form agree.
+//! Row selections: the fields of the query form. All conversions to and from query strings are in this module, so links, exports, saved queries and the form
+//! agree.
 
 use table_core::TableName;
 use table_core::filter::Comparison;
@@ -13,7 +14,7 @@ const MOST: usize = 1_000;
 /// The prefix of key-part parameters.
 pub(crate) const PART: &str = "part.";
 
-/// A selection of rows. An empty field does not restrict it and is omitted from the query string.
+/// A selection of rows. An empty field does not restrict the selection and is omitted from the query string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Selection {
     /// The entity type of the rows, to which `parts` refers. `None` selects rows of all types.
@@ -137,7 +138,7 @@ impl Selection {
         form_urlencoded::Serializer::new(String::new()).extend_pairs(self.pairs()).finish()
     }
 
-    /// Returns the address of a table's page with this selection and additional parameters.
+    /// Returns the URL of a table's page, with this selection and any extra query parameters.
     pub(crate) fn link(&self, table: &TableName, page: &str, more: &[(&str, &str)]) -> String {
         let mut pairs = self.pairs();
         pairs.extend(more.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())));

@@ -1,4 +1,4 @@
-//! Browser sessions, started by a single-use token in the first address and continued by a cookie. Each form contains another token.
+//! Browser sessions. A session starts with a single-use token in the first URL and continues with a cookie. Each form contains another token.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +10,7 @@ use crate::failure::{Failure, Result};
 
 /// The secrets of one explorer process.
 pub(crate) struct Session {
-    /// The token in the first address, or `None` after it has been used.
+    /// The token in the first URL, or `None` after it has been used.
     first: Mutex<Option<String>>,
     cookie: String,
     form: String,
@@ -28,7 +28,7 @@ fn secret() -> String {
     format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
 }
 
-/// Compares two strings in time independent of their content.
+/// Compares two strings in constant time.
 fn is_equal(one: &str, other: &str) -> bool {
     let differences = one.bytes().zip(other.bytes()).fold(0, |found, (one, other)| found | (one ^ other));
     one.len() == other.len() && differences == 0

@@ -90,7 +90,7 @@ pub(crate) fn part(found: &str) -> Markup {
     }
 }
 
-/// Returns a value as markup, shortened to fit a cell. `link` is the address of the complete value.
+/// Returns a value as markup, shortened to fit a cell. `link` is the URL of the complete value.
 pub(crate) fn cell(found: &Value, link: &str) -> Markup {
     match found {
         Value::String(text) if text.is_empty() => html! { span.faint { "(empty)" } },

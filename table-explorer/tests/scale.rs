@@ -77,7 +77,7 @@ async fn with(rows: impl Iterator<Item = (String, String)>) -> (Counting, Browse
     (store, browser)
 }
 
-/// Returns the address of the next page, or `None` if the page does not link to one.
+/// Returns the URL of the next page, or `None` if the page does not link to one.
 fn next(page: &str) -> Option<String> {
     let tag = page.split("<a ").find(|tag| tag.starts_with("class=\"btn next\" data-next"))?;
     Some(tag.split("href=\"").nth(1)?.split('"').next()?.replace("&amp;", "&"))
@@ -90,7 +90,7 @@ fn resident() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
-/// Reads all pages, starting at an address. Returns the number of pages and the number of rows.
+/// Reads all pages, starting at a URL. Returns the number of pages and the number of rows.
 async fn scroll(browser: &Browser, first: &str) -> (usize, usize) {
     let (mut pages, mut rows, mut at) = (0, 0, Some(first.to_owned()));
     while let Some(path) = at {

@@ -26,5 +26,5 @@ pub use columns::Columns;
 pub use reader::{CsvReader, Types};
 pub use writer::CsvWriter;
 
-/// The suffix of the names of type columns.
+/// The suffix of type column names.
 const TYPE: &str = "@type";

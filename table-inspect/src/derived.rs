@@ -19,7 +19,7 @@ pub use stored_parts::stored_parts;
 /// The PartitionKey and RowKey of a view's state row, which identifies tables that contain a view.
 pub const VIEW: (&str, &str) = ("view", "\u{FFFC}view_state");
 
-/// Returns `true` for the registries of schemas, outboxes and feeds.
+/// Returns `true` for a table that registers schemas, outboxes or feeds.
 #[must_use]
 pub fn is_registry(table: &TableName) -> bool {
     [LAYOUTS, OUTBOXES, FEEDS].iter().any(|own| own.eq_ignore_ascii_case(table.as_str()))
@@ -46,8 +46,8 @@ pub fn remote(schema: &StoredSchema) -> Vec<String> {
 /// Returns a description of a table with only derived rows: a registry, an index of another table, or a view. Returns `None` for any other table.
 ///
 /// # Errors
-/// Any error from the store; `Corrupted` or `FormatTooNew` if a schema that may describe the table is unreadable to this version: a schema of this table, a
-/// schema whose text names this table, or, for a table without a schema, any schema.
+/// Any error from the store. `Corrupted` or `FormatTooNew` if this version cannot read a schema that may describe the table. This can be a schema of this
+/// table, a schema whose text names this table, or, if the table has no schema, any schema.
 pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<String>> {
     if is_registry(table) {
         return Ok(Some(format!("table {table} stores the registrations of programs")));
@@ -85,8 +85,8 @@ pub fn index_in(schema: &StoredSchema, table: &TableName) -> Option<String> {
     Some(format!("table {table} stores index {name} of {entity} in table {of}"))
 }
 
-/// Checks that plain rows may be written to a table: no stored schema of the table declares derived rows, and the table does not consist of derived rows. With
-/// `bypass_derived`, nothing is checked.
+/// Checks that plain rows may be written to a table: no stored schema of the table declares derived rows, and the table does not consist of derived rows. If
+/// `bypass_derived` is `true`, nothing is checked.
 ///
 /// # Errors
 /// `Derived`, with the declarations or the table's [`purpose`], if the check fails. Any error from [`purpose`].
@@ -141,11 +141,11 @@ mod tests {
 
     use super::*;
 
-    /// A schema with a line written only by later releases, for an index in another table.
+    /// A schema that declares an index in another table, and contains a line that only later releases write.
     const LATER: &str = "schema 1\nentity Later\ntable Lates\nPartitionKey p text 0..512 ordered legal\nproperty Names Edm.String\n\
         index ByCity copies sparse\nindex ByCity table Cities\nindex ByCity RowKey Town text 0..512 ordered legal\n\
         elsewhere Directory\nindex ByCity mirror Mirrors\n";
-    /// A schema in a format readable only to later releases.
+    /// A schema in a format that only later releases can read.
     const NEWER: &str =
         "schema 99\nentity Newer\ntable News\nPartitionKey p text 0..512 ordered legal\nelsewhere Bulletin\n";
     const OWN: &str = "schema 1\nentity Own\ntable Owns\nPartitionKey p text 0..512 ordered legal\n";

@@ -6,7 +6,7 @@ pub enum Error {
     /// A condition that a key does not support, or a value that is invalid for a key part.
     #[error("{0}")]
     Condition(String),
-    /// A plain write to a table whose schema declares derived rows, or a plain write that would damage a wide entity or a sequence.
+    /// A plain write to a table whose schema declares derived rows, or a plain write that would make a wide entity or a sequence inconsistent.
     #[error("{0}")]
     Derived(String),
     /// An error from the store.

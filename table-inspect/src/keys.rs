@@ -1,4 +1,4 @@
-//! Key parts by stored schema: splitting keys, showing parts to users, and converting conditions on parts to key ranges.
+//! Key parts, as described by stored schemas: splitting keys, showing parts to users, and converting conditions on parts to key ranges.
 
 mod accepted;
 mod codec;
@@ -25,13 +25,13 @@ pub use newest::is_newest_first;
 pub use request::{PartRequest, key_range, key_range_of_sources, parse_range, row_range, source_of};
 pub use split::{Segment, segments};
 
-/// The name of the table with the stored schemas of all tables in a store.
+/// The name of the table that contains the stored schemas of all tables in a store.
 pub const SCHEMAS: &str = table_core::table::LAYOUTS;
 
 /// Reads the stored schemas of a table, one per entity type. The list is empty if no program has opened the table with a schema.
 ///
 /// # Errors
-/// Any error from the store. `Corrupted` or `FormatTooNew` if a schema is unreadable to this version.
+/// Any error from the store. `Corrupted` or `FormatTooNew` if this version cannot read a schema.
 pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<StoredSchema>> {
     let stored = read_schemas(store, KeyRange::partition(table.folded())).await?;
     stored.into_iter().map(|stored| stored.schema).collect()
@@ -50,7 +50,7 @@ pub async fn all_schemas(store: &DynTableStore) -> Result<Vec<(String, StoredSch
 /// an index in it.
 ///
 /// # Errors
-/// Any error from the store. `Corrupted` or `FormatTooNew` if such a schema is unreadable to this version.
+/// Any error from the store. `Corrupted` or `FormatTooNew` if this version cannot read such a schema.
 pub async fn schemas_of_rows(
     store: &DynTableStore,
     table: &TableName,
@@ -68,7 +68,7 @@ pub struct Stored {
     pub entity: String,
     /// The text of the schema.
     pub text: String,
-    /// The parsed schema, or `Corrupted` or `FormatTooNew` if it is unreadable to this version.
+    /// The parsed schema, or `Corrupted` or `FormatTooNew` if this version cannot read it.
     pub schema: Result<StoredSchema>,
 }
 
@@ -113,7 +113,7 @@ fn is_readable(line: &str) -> bool {
     format!("schema 1\nentity Any\ntable Any\nindex {index} copies\n{line}\n").parse::<StoredSchema>().is_ok()
 }
 
-/// Reads the stored schemas of all tables, including those unreadable to this version.
+/// Reads the stored schemas of all tables, including those that this version cannot read.
 ///
 /// # Errors
 /// Any error from the store.
@@ -149,7 +149,7 @@ async fn read_schemas(store: &DynTableStore, keys: KeyRange) -> Result<Vec<Store
 /// Reads a schema from its row, whose properties contain the text in chunks of at most 32,000 characters. Returns `None` for an internal row.
 ///
 /// # Errors
-/// `Corrupted` or `FormatTooNew` if the schema is unreadable to this version.
+/// `Corrupted` or `FormatTooNew` if this version cannot read the schema.
 pub fn schema_of(row: &table_core::TableEntity) -> Result<Option<StoredSchema>> {
     Ok(text_of(row).map(|text| text.parse::<StoredSchema>()).transpose()?)
 }

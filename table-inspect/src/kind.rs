@@ -69,9 +69,9 @@ impl Kind<'_> {
 
 /// Classifies a row of `table`. `schemas` are the schemas of all tables in the store.
 ///
-/// Among the schemas matching the keys, the schema whose kind is the row's `EntityType` is preferred, then schemas without a kind and indexes. Ties are
-/// resolved by the number of literal characters. A row that matches the keys of a schema with a kind but has a different `EntityType` is `Unknown`, unless an
-/// index or a schema that declares `EntityType` as a property also matches it.
+/// If several schemas match the keys, the schema whose kind is the row's `EntityType` is preferred, then schemas without a kind and indexes. Ties are resolved
+/// by the number of literal characters. A row that matches the keys of a schema with a kind but has a different `EntityType` is `Unknown`, unless an index or a
+/// schema that declares `EntityType` as a property also matches it.
 ///
 /// ```
 /// use table_core::TableEntity;
@@ -122,8 +122,8 @@ impl<'a> Kinds<'a> {
         self.patterns.of_keys(partition_key, row_key, entity_type).copied().unwrap_or(Kind::Unknown)
     }
 
-    /// Adds the property read by [`of`](Self::of) to the properties in `shown`. Returns `shown` unchanged if no kind has an `EntityType`, or if a query cannot
-    /// select one more property.
+    /// Adds `EntityType`, which [`of`](Self::of) reads, to the properties in `shown`. Returns `shown` unchanged if no kind has an `EntityType`, or if a query
+    /// cannot select one more property.
     ///
     /// ```
     /// use table_core::query::Select;
@@ -325,7 +325,7 @@ fn encoded(piece: &StoredPiece, value: Option<String>) -> Option<String> {
     keys::row_range(std::slice::from_ref(piece), |_| Some(&value)).single().map(str::to_owned)
 }
 
-/// Returns the encoded value of a part that is missing from the index row's key, from the property that stores it in encoded form.
+/// Returns the encoded value of a part that the index row's key lacks. `text` is the value of the property that stores the part.
 fn stored(piece: &StoredPiece, text: String) -> Option<String> {
     let StoredPiece::Part { codec, form, .. } = piece else { return None };
     let fits = (form.min..=form.max).contains(&text.encode_utf16().count())

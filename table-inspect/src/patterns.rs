@@ -12,7 +12,7 @@ use crate::reserved::RESERVED;
 
 /// A table's key patterns, each with a value of type `T` that describes matching rows. Created by [`kind::patterns`](crate::kind::patterns).
 ///
-/// Among the patterns matching a row's keys, the pattern of the type whose kind is the row's `EntityType` is preferred, then patterns of types without a kind.
+/// If several patterns match a row's keys, the pattern of the type whose kind is the row's `EntityType` is preferred, then patterns of types without a kind.
 /// Ties are resolved by the number of literal characters. Internal rows match no pattern.
 ///
 /// A row that matches the pattern of a type with a kind but has a different `EntityType` belongs to an unknown type. It then matches a type without a kind only
@@ -58,13 +58,13 @@ pub(crate) enum EntityType {
     Any,
     /// The rows have no `EntityType`, or one that does not distinguish types, because their keys match no type with a kind.
     ///
-    /// A type may collect properties such as `EntityType` in a `rest` field, which its stored schema does not show. In a set, the keys of such a type differ
-    /// from those of types with a kind.
+    /// A type may collect properties such as `EntityType` in a `rest` field, which its stored schema does not show. In an entity set, the keys of such a type
+    /// differ from those of types with a kind.
     None,
 }
 
 impl<T> Patterns<T> {
-    /// Creates a classifier. Among patterns with equally many literal characters, the first takes precedence.
+    /// Creates a classifier. If several patterns have the same number of literal characters, the first one takes precedence.
     pub(crate) fn new(mut all: Vec<Pattern<T>>) -> Self {
         all.sort_by_key(|pattern| Reverse(pattern.literal_length()));
         Self { all }

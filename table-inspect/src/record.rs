@@ -1,19 +1,19 @@
-//! Records of a file: entities, or the errors of invalid records.
+//! Records read from a file. Each record is either an entity or the error for an invalid record.
 
 use std::fmt;
 use std::io;
 
 use table_core::TableEntity;
 
-/// A record of a file: an entity, or the error of an invalid record.
+/// A record read from a file: either an entity, or the error for an invalid record.
 pub type Record = Result<TableEntity, Rejected>;
 
-/// The error of an invalid record.
+/// The error for an invalid record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
     /// The line in the file, counted from 1, or 0 if the source has no lines.
     pub line: u64,
-    /// The column, counted from 1, or 0 for the entire record.
+    /// The column, counted from 1, or 0 if the error concerns the entire record.
     pub column: usize,
     /// The cause, with advice.
     pub reason: String,

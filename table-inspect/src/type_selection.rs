@@ -68,7 +68,7 @@ impl TypeSelection {
     /// The properties read by [`contains`](Self::contains).
     pub const PROPERTIES: [&'static str; 2] = [ENTITY_TYPE, WidePart::WRITE_ID];
 
-    /// Extends the properties in `shown` by the [`PROPERTIES`](Self::PROPERTIES) required by [`of_page`](Self::of_page).
+    /// Adds the [`PROPERTIES`](Self::PROPERTIES) that [`of_page`](Self::of_page) requires to the properties in `shown`.
     #[must_use]
     pub fn request(shown: &Select) -> Select {
         match shown {

@@ -58,11 +58,11 @@ pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
     })
 }
 
-/// Guesses the type of text without a declared type: an integer, a Double, a Boolean, an instant or a GUID, or else a string.
+/// Guesses the type of text without a declared type: an integer, a Double, a Boolean, a timestamp or a GUID, or else a string.
 ///
 /// A type is guessed only if the value, once stored, is shown as the same text. Therefore, a phone number with `+`, a code such as `1E5`, `007` or `75-05-8`, a
-/// hash of 32 digits, and an instant in nanoseconds or before the year 1601 remain strings. Three exceptions apply: a fraction may end in zeros; an instant may
-/// have an offset, or be a date with or without a time; case is ignored in Booleans and GUIDs.
+/// hash of 32 digits, and a timestamp in nanoseconds or before the year 1601 remain strings. Three exceptions apply: a fraction may end in zeros; a timestamp
+/// may have an offset, or be a date with or without a time; case is ignored in Booleans and GUIDs.
 #[must_use]
 pub fn guess(text: &str) -> EdmType {
     const GUESSES: [EdmType; 6] =
@@ -81,7 +81,7 @@ pub fn guess(text: &str) -> EdmType {
     GUESSES.into_iter().find(fits).unwrap_or(EdmType::String)
 }
 
-/// Returns the value as stored in a property, or `None` if a property cannot have it.
+/// Returns the value as a property stores it, or `None` if a property cannot store it.
 fn stored(value: Value) -> Option<Value> {
     const NAME: &str = "Value";
     let row = TableEntity::new("", "").ok()?.with(NAME, value).to_row().ok()?;
@@ -89,8 +89,8 @@ fn stored(value: Value) -> Option<Value> {
     Some(kept.to_owned())
 }
 
-/// Returns `true` if the text is an RFC 3339 instant, a date, or a date and a time, and formatting the instant in the same form yields the same text. chrono
-/// also accepts blanks, signs, numbers with missing digits, such as `75-05-8`, and more fractional digits than it keeps.
+/// Returns `true` if the text is an RFC 3339 timestamp, a date, or a date and a time, and formatting the timestamp in the same form yields the same text.
+/// chrono also accepts blanks, signs, numbers with missing digits, such as `75-05-8`, and more fractional digits than it keeps.
 fn is_written(instant: &DateTime<Utc>, text: &str) -> bool {
     let local = |at: NaiveDateTime, text: &str| {
         let text = if text.contains('.') { without_zeros(text) } else { text };
@@ -130,7 +130,7 @@ fn double(text: &str) -> Option<f64> {
     }
 }
 
-/// Parses an instant. A missing offset means UTC, and a date means midnight UTC.
+/// Parses a timestamp. A missing offset means UTC, and a date means midnight UTC.
 fn instant(text: &str) -> Option<DateTime<Utc>> {
     let with_offset = DateTime::parse_from_rfc3339(text).ok().map(|instant| instant.to_utc());
     let without = || text.parse::<NaiveDateTime>().ok().map(|instant| instant.and_utc());
@@ -202,7 +202,7 @@ mod tests {
         assert!(matches!(read(EdmType::Double, "NaN"), Ok(Value::Double(number)) if number.is_nan()));
     }
 
-    /// Generates texts that look like an instant, with the value if an entity can store it exactly.
+    /// Generates texts that look like a timestamp, with the value if an entity can store it exactly.
     fn any_instant() -> impl Strategy<Value = (String, Option<DateTime<Utc>>)> {
         let year = prop_oneof![3 => 1590..1610_i32, 1 => 0..10_000_i32];
         let clock = (0..24_u32, 0..60_u32, prop_oneof![9 => 0..60_u32, 1 => 60..61_u32]);

@@ -40,7 +40,7 @@ pub(crate) async fn accept(
         .http1()
         .timer(TokioTimer::new())
         // This timer also runs while a connection waits for its next request. A waiting connection must not be closed before the idle timeout, so this limit
-        // includes it.
+        // includes the idle timeout.
         .header_read_timeout(shared.limits.idle_timeout.saturating_add(shared.limits.read_timeout))
         // A client may close its sending side after sending its request.
         .half_close(true)

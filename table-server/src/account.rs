@@ -184,7 +184,7 @@ mod tests {
         account.set_policies(&account.settings.turn.lock().await, table, policies).await.unwrap();
     }
 
-    /// Tests a table and a queue that the program deletes directly through its engine, so the server is not notified.
+    /// Tests a table and a queue that the embedding program deletes directly through its engine, so the server is not notified.
     #[tokio::test]
     async fn acl_4_settings_end_with_their_table_or_queue_whoever_deletes_it() {
         for is_restarted in [false, true] {

@@ -75,7 +75,7 @@ impl Answer {
         Self::new(status).body("application/xml", body)
     }
 
-    /// Returns the response to a rejected request. For the Table service, the body has a format accepted by the client (ERR-1, ERR-2); for the Queue service,
+    /// Returns the response to a rejected request. For the Table service, the body has a format that the client accepts (ERR-1, ERR-2); for the Queue service,
     /// it is always XML (QUE-1).
     pub(crate) fn refused(refusal: Refusal, exchange: &Exchange) -> Self {
         let is_storage = exchange.service != Service::Tables || refusal.is_early;

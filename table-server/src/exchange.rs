@@ -44,7 +44,7 @@ pub(crate) struct Exchange {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
     pub(crate) caller: Caller,
-    /// The time at which the request's head had arrived.
+    /// The time at which the request's head was received.
     pub(crate) begun: Instant,
 }
 

@@ -65,13 +65,13 @@ pub(crate) fn handle(
     async move { Ok(respond(&shared, examined, body, &guest).await) }
 }
 
-/// Rejects the first verified request of a connection because too many connections are open.
+/// Rejects the first authenticated request of a connection because too many connections are open.
 fn no_room() -> Refusal {
     let help = "too many connections are open; retry, and use one connection for many requests";
     Refusal { closes: true, ..Refusal::new(503, "ServerBusy", help) }
 }
 
-/// Returns the response to a request. If the request is verified, reads its body and runs its operation.
+/// Returns the response to a request. If the request is authenticated, reads its body and runs its operation.
 async fn respond(
     shared: &Shared,
     examined: Examined,
@@ -138,7 +138,7 @@ async fn run(
     task.await.unwrap_or_else(|_| Err(Refusal::new(500, "InternalError", "the server failed")))
 }
 
-/// Reads a verified request's body within the size and time limits, and returns a permit for processing the request.
+/// Reads an authenticated request's body within the size and time limits, and returns a permit for processing the request.
 ///
 /// # Errors
 /// `ServerBusy` if too many requests are being received or processed; `RequestBodyTooLarge` if the body is too large; 408 if it arrives too slowly;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A stream that counts the reads and writes transferring bytes, so a single timer can detect an idle connection. A timer per read and write would cost more
+/// A stream that counts the reads and writes that transfer bytes, so a single timer can detect an idle connection. A timer per read and write would cost more
 /// than the operation itself.
 #[derive(Debug)]
 pub(crate) struct Moving<S> {

@@ -20,16 +20,16 @@ const TIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 pub struct ServerLimits {
     /// The maximum size of a request body, in bytes (REQ-7).
     pub body_bytes: usize,
-    /// The maximum number of open connections that have sent a verified request: one with a valid signature or token. Beyond the limit, a connection's first
-    /// verified request is rejected with 503 `ServerBusy`, and an HTTP/1.1 connection is then closed.
+    /// The maximum number of open connections that have sent an authenticated request: one with a valid signature or token. Beyond the limit, a connection's
+    /// first authenticated request is rejected with 503 `ServerBusy`, and an HTTP/1.1 connection is then closed.
     pub connections: usize,
-    /// The maximum number of open connections that have not sent a verified request. If it is exceeded, the oldest connection of the IPv4 address or
-    /// IPv6 /64 network with the most such connections is closed.
+    /// The maximum number of open connections that have not sent an authenticated request. If it is exceeded, the oldest connection of the IPv4 address or IPv6
+    /// /64 network with the most such connections is closed.
     pub unauthenticated_connections: usize,
-    /// The time limit for a connection's first verified request, starting when the connection is accepted.
+    /// The time limit for a connection's first authenticated request, starting when the connection is accepted.
     pub first_request: Duration,
-    /// The maximum number of verified requests processed concurrently, and the maximum number being received concurrently. Half of the latter is divided among
-    /// the accounts, so slow uploads to one account do not block other accounts. Further requests are rejected with 503 `ServerBusy`.
+    /// The maximum number of authenticated requests processed concurrently, and the maximum number being received concurrently. Half of the latter is divided
+    /// among the accounts, so slow uploads to one account do not block other accounts. Further requests are rejected with 503 `ServerBusy`.
     pub requests: usize,
     /// The maximum total size of responses not yet read by clients, in bytes. If it is exceeded, the server closes the connection with the oldest unread
     /// response from the IPv4 address or IPv6 /64 network with the most unread bytes.
@@ -37,8 +37,8 @@ pub struct ServerLimits {
     /// The time limit for a request body, and for a TLS handshake. The head of an HTTP/1.1 request must arrive within the sum of this time and
     /// [`idle_timeout`](Self::idle_timeout), starting at the end of the previous response.
     pub read_timeout: Duration,
-    /// The time after which a connection is closed if no byte was transferred in either direction. The connection may stay open for up to twice this time. The
-    /// limit also applies to a connection waiting for its next request.
+    /// If no byte is transferred in either direction for this long, the connection is closed. The connection may stay open for up to twice this time. The limit
+    /// also applies to a connection waiting for its next request.
     pub idle_timeout: Duration,
     /// The grace period for open connections after the server receives the signal to stop.
     pub shutdown_grace: Duration,

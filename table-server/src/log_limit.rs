@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 const LINES: u32 = 60;
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// The limits on log lines, one per kind. With a common limit, frequent lines of one kind would suppress rare lines of another.
+/// The limits on log lines, one per kind. If the kinds shared a limit, frequent lines of one kind would suppress rare lines of another.
 #[derive(Debug, Default)]
 pub(crate) struct LogLimits {
     /// Connections that were not accepted.

@@ -107,7 +107,7 @@ async fn reset(observed: Arc<impl Observed>) -> (u16, String) {
     }
 }
 
-/// Returns the path for the log, without a SAS wrongly appended to it instead of the query.
+/// Returns the path for the log. If a SAS was wrongly appended to the path instead of the query, the path is truncated before the signature.
 fn shown(path: &str) -> &str {
     let is_signature =
         |four: &[u8]| matches!(four, [name @ .., b'=' | b'%'] if name.eq_ignore_ascii_case(b"sig"));
@@ -117,12 +117,12 @@ fn shown(path: &str) -> &str {
 
 /// Logs an answered request, and returns its metrics data.
 ///
-/// If an operation in a batch is rejected, the status of that operation is logged. An internal failure, such as a full disk, is logged as an error, and a
+/// If an operation in a batch is rejected, the status of that operation is logged. An internal failure, such as a disk full error, is logged as an error, and a
 /// response with status 403 as a warning. Other requests are logged at level INFO, even listings and scans. The query is not logged, because it may contain a
 /// signature; the filter of a table scan is logged.
 ///
-/// `limits` bounds the lines for requests that anyone can send: requests answered with 403, and other unverified requests. Beyond the limit for their kind,
-/// they are logged at level DEBUG. A line not enabled in the subscriber does not count toward a limit.
+/// `limits` bounds the number of lines for requests that anyone can send: requests answered with 403, and other unauthenticated requests. Beyond the limit for
+/// their kind, such requests are logged at level DEBUG. A line that the subscriber has not enabled does not count toward a limit.
 pub(crate) fn log<'a>(
     exchange: &Exchange,
     (answer, is_verified): (&'a Answer, bool),

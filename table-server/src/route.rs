@@ -112,7 +112,7 @@ pub(crate) fn changes_settings(exchange: &Exchange) -> bool {
     is_write && (is_setting() || is_whole())
 }
 
-/// Handles a verified request whose body has been read.
+/// Handles an authenticated request whose body has been read.
 ///
 /// # Errors
 /// The reason the request is rejected.

@@ -263,8 +263,8 @@ mod tests {
         head.starts_with("http/1.1 200") && client.read_exact(&mut body).await.is_ok()
     }
 
-    /// Holds the paused clock until the result is dropped. Otherwise, the clock would jump to the next timer while bytes are in transit or while an engine
-    /// thread works.
+    /// Keeps the paused clock from advancing until the result is dropped. Otherwise, the clock would jump to the next timer while bytes are in transit or while
+    /// an engine thread works.
     fn hold() -> mpsc::Sender<()> {
         let (held, end) = mpsc::channel();
         tokio::task::spawn_blocking(move || end.recv());

@@ -21,9 +21,9 @@ use crate::service::Service;
 
 /// The property that contains the setting's string.
 const TEXT: &str = "Text";
-/// The property that contains the creation time of the setting's table or queue, which identifies that table or queue. Service properties do not have it. It is
-/// also missing from queue metadata stored before its queue is created, and from settings stored by earlier releases: such a setting belongs to the table or
-/// queue with its name when the server starts.
+/// The property that contains the creation time of the setting's table or queue, which identifies that table or queue. Service properties do not have it. Queue
+/// metadata stored before its queue is created, and settings stored by earlier releases, do not have it either. When the server starts, such a setting is
+/// assigned to the table or queue with its name.
 const CREATED: &str = "Created";
 
 /// The kind of a setting. Its name is the `PartitionKey` of the stored settings.
@@ -172,7 +172,8 @@ impl Settings {
         text.and_then(|text| ServiceProperties::read(&text)).unwrap_or_default()
     }
 
-    /// Sets a table's policies in the verifiers of all accounts to the stored policies. A table deleted and recreated by the program has no policies.
+    /// Sets a table's policies in the verifiers of all accounts to the stored policies. If the embedding program deletes and recreates a table, the new table
+    /// has no policies.
     ///
     /// # Errors
     /// `InvalidInput` if [`StoredAccessPolicy::check`] rejects the policies.
@@ -234,8 +235,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Stores the text of a setting, or removes the setting if `text` is `None`. A setting ends with its table or queue, so it is also removed if the table or
-    /// queue no longer exists.
+    /// Stores the text of a setting, or removes the setting if `text` is `None`. A setting does not outlive its table or queue, so it is also removed if the
+    /// table or queue no longer exists.
     ///
     /// # Errors
     /// `Io` or `EnginePoisoned` if the engine fails.

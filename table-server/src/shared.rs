@@ -36,9 +36,9 @@ pub(crate) struct Shared {
     pub(crate) guests: Arc<Guests>,
     pub(crate) unread: Arc<UnreadResponses>,
     pub(crate) log_limits: LogLimits,
-    /// Permits for verified requests whose bodies are being read.
+    /// Permits for authenticated requests whose bodies are being read.
     pub(crate) uploads: Uploads,
-    /// Permits for verified requests being processed.
+    /// Permits for authenticated requests being processed.
     pub(crate) requests: Arc<Semaphore>,
 }
 

@@ -1,8 +1,8 @@
-//! Limits the work caused by unverified connections. Each connection can read only a few bytes per turn, and the overall rate of turns is limited.
+//! Limits the work caused by unauthenticated connections. Each connection can read only a few bytes per turn, and the overall rate of turns is limited.
 //!
-//! An unverified client can send anything that HTTP allows: requests without a signature, pings, settings, empty frames. The server therefore limits the rate
-//! of reads instead of counting each kind of message. Examining a request also counts as work, measured by its duration: it can take far longer than reading
-//! the request's bytes, because HTTP/2 compresses heads. After its first verified request, a connection no longer takes turns.
+//! An unauthenticated client can send anything that HTTP allows: requests without a signature, pings, settings, empty frames. The server therefore limits the
+//! rate of reads instead of counting each kind of message. Examining a request also counts as work, measured by its duration: it can take far longer than
+//! reading the request's bytes, because HTTP/2 compresses heads. After its first authenticated request, a connection no longer takes turns.
 
 use std::io::{self, IoSlice};
 use std::pin::{Pin, pin};
@@ -14,16 +14,15 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::unverified::Guest;
 
-/// The maximum number of bytes that an unverified connection reads in one turn.
+/// The maximum number of bytes that an unauthenticated connection reads in one turn.
 const BYTES: usize = 512;
 /// The cost of one read, in units of work.
 const READ: u32 = 1;
 /// The cost of one rejected request, in units of work, in addition to its examination time.
 const REQUEST: u32 = 2;
-/// The examination time that counts as one unit of work. At 10,000 units per second, rejected requests are examined for at most a fifth of the time of one
-/// thread.
+/// The examination time that counts as one unit of work. At 10,000 units per second, examining rejected requests takes at most a fifth of one thread's time.
 const UNIT: Duration = Duration::from_micros(20);
-/// The maximum number of units charged for examining one request. A longer time was not spent on the request: the thread or the machine was suspended.
+/// The maximum number of units charged for examining one request. If an examination seems to take longer, the thread or the machine was suspended meanwhile.
 const EXAMINED: u32 = 1_000;
 /// The units of work free to each connection. They suffice for a handshake and a request's head, so a client need not wait for other clients at its address.
 const FREE: u32 = 12;
@@ -35,7 +34,7 @@ pub(crate) fn refused(guest: &Guest, took: Duration) {
     guest.work(REQUEST + units.min(EXAMINED));
 }
 
-/// Runs a connection, in turns until its first verified request. Drops `admission` after the first turn.
+/// Runs a connection, in turns until its first authenticated request. Drops `admission` after the first turn.
 pub(crate) async fn in_turns<A>(guest: &Guest, admission: A, connection: impl Future<Output = ()>) {
     let mut connection = pin!(connection);
     let mut pause = pin!(tokio::time::sleep(Duration::ZERO));
@@ -72,7 +71,7 @@ pub(crate) async fn in_turns<A>(guest: &Guest, admission: A, connection: impl Fu
     .await;
 }
 
-/// A stream that lets an unverified connection read only a few bytes per turn.
+/// A stream that lets an unauthenticated connection read only a few bytes per turn.
 #[derive(Debug)]
 pub(crate) struct TurnStream<S> {
     stream: S,
@@ -161,7 +160,7 @@ mod tests {
         done.get()
     }
 
-    /// Tests that unverified connections share one rate. The test runs in real time, because the rate does not follow a paused clock.
+    /// Tests that unauthenticated connections share one rate. The test runs in real time, because the rate does not follow a paused clock.
     #[tokio::test]
     async fn unverified_connections_share_a_rate() {
         let guests = Guests::new(8, 8);
@@ -200,7 +199,7 @@ mod tests {
             context.waker().wake_by_ref();
             if polls < 1_000 { Poll::Pending } else { Poll::Ready(()) }
         });
-        // With turns, the connection would pause for a minute after each poll.
+        // If the connection took turns, it would pause for a minute after each poll.
         tokio::time::timeout(WATCHED, in_turns(&guest, (), connection)).await.unwrap();
     }
 

@@ -1,6 +1,7 @@
 //! Responses not yet read by clients. Their total size is limited, because a client can send requests without reading the responses.
 //!
-//! Beyond the limit, the server closes connections instead of rejecting requests, because a client not reading its responses must not block other clients.
+//! Beyond the limit, the server closes connections instead of rejecting requests, because a client that does not read its responses must not block other
+//! clients.
 
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;

@@ -1,7 +1,7 @@
-//! Connections that have not sent a verified request. Only a few are allowed, each for a short time.
+//! Connections that have not sent an authenticated request. Only a few are allowed, each for a short time.
 //!
-//! Any client that can reach the port can open a connection. Such a connection must not displace a connection with verified requests, and many connections from
-//! one address must not displace connections from other addresses. A connection is called a guest until its first verified request.
+//! Any client that can reach the port can open a connection. Such a connection must not displace a connection with authenticated requests, and many connections
+//! from one address must not displace connections from other addresses. A connection is called a guest until its first authenticated request.
 
 mod pace;
 
@@ -20,7 +20,7 @@ use pace::Pace;
 pub(crate) struct Guests {
     /// The maximum number of guests. If it would be exceeded, the oldest guest in the network with the most guests is closed.
     most: usize,
-    /// The maximum number of verified connections.
+    /// The maximum number of authenticated connections.
     most_verified: usize,
     open: Mutex<Open>,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Guests {
 #[derive(Debug, Default)]
 struct Open {
     count: usize,
-    /// The number of verified connections.
+    /// The number of authenticated connections.
     verified: usize,
     next: u64,
     /// The guests from each client network.
@@ -118,13 +118,13 @@ pub(crate) fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// A connection that is a guest until its first verified request. It counts toward the limits until this value is dropped.
+/// A connection that is a guest until its first authenticated request. It counts toward the limits until this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Guest {
     guests: Arc<Guests>,
     network: IpAddr,
     number: u64,
-    /// `true` if a request on the connection was verified and the connection counts toward the limit on verified connections.
+    /// `true` if the connection is no longer a guest: a request on it has been authenticated, and it counts toward the limit on authenticated connections.
     is_verified: AtomicBool,
     /// The units of work that have not yet been charged to the network.
     work: AtomicU32,
@@ -134,8 +134,8 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// Records that a request on the connection was verified. The connection is then no longer a guest. Returns `false` if it remains a guest, because the
-    /// limit on verified connections has been reached or because it was evicted; the request must then be rejected.
+    /// Records that a request on the connection was authenticated. The connection is then no longer a guest. Returns `false` if it remains a guest, because the
+    /// limit on authenticated connections has been reached or because it was evicted; the request must then be rejected.
     pub(crate) fn verified(&self) -> bool {
         if self.is_verified() {
             return true;
@@ -159,7 +159,7 @@ impl Guest {
         }
     }
 
-    /// Returns `true` if a request on the connection was verified and the connection counts toward the limit on verified connections.
+    /// Returns `true` once a request has been authenticated and the connection counts toward the limit on authenticated connections.
     pub(crate) fn is_verified(&self) -> bool {
         self.is_verified.load(Ordering::Relaxed)
     }
@@ -273,7 +273,7 @@ mod tests {
         assert!(!is_evicted(&first).await && is_evicted(&second).await && !is_evicted(&third).await);
         assert!(!third.verified());
         drop(first);
-        // An evicted connection is never promoted, even if the limit allows another verified connection.
+        // An evicted connection is never promoted, even if the limit allows another authenticated connection.
         assert!(!second.verified() && third.verified());
     }
 

@@ -81,7 +81,7 @@ fn texts(batch: &RecordBatch) -> Result<Vec<Vec<String>>, DataFusionError> {
     Ok((0..batch.num_rows()).map(row).collect())
 }
 
-/// Converts a statement's error to a failure according to its root cause, because joins and aggregates wrap the errors of tables.
+/// Converts a statement's error to a failure according to its root cause, because joins and aggregates wrap errors from tables.
 fn failure(error: &DataFusionError) -> Failure {
     match error.find_root() {
         DataFusionError::External(cause) => match cause.downcast_ref::<table_core::Error>() {

@@ -94,7 +94,7 @@ fn compare(column: &Column, operator: Comparison, value: &ScalarValue) -> Option
             Ne | Gt | Ge => return None,
         },
         (Kind::Nanos, ScalarValue::TimestampNanosecond(Some(nanos), _)) => (operator, instant(*nanos)?),
-        // The constant is sent only if it spells the GUID as the column does.
+        // The constant is sent only if it is formatted exactly like the column's GUIDs.
         (Kind::Guid, value) if operator == Eq => {
             let text = text(value)?;
             let guid = text.parse().ok().map(Value::Guid)?;

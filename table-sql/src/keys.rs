@@ -158,7 +158,7 @@ impl Part<'_> {
     }
 
     /// Returns a constant as the bound of a key range. Returns `None` if SQL and the store disagree about which values sort before the constant, for example
-    /// for numbers and instants that SQL reads as strings.
+    /// for numbers and timestamps that SQL reads as strings.
     fn bound(&self, kind: Kind, constant: &ScalarValue) -> Option<String> {
         let value = self.shown(kind, constant)?;
         let agrees = kind != Kind::Text || keys::sorts_as_shown(self.codec) && is_portable(&value);

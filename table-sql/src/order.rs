@@ -21,7 +21,7 @@ pub(crate) fn properties(
     let sorted = |source: &Source, descending: bool| {
         let at = columns.iter().position(|column| column.source == *source)?;
         let column = columns.get(at)?;
-        // The text of a part may not sort in the same order as the part.
+        // The text of a part may sort differently from the part itself.
         let is_text = matches!(source, Source::Part(_)) && column.kind == Kind::Text;
         // None of these columns contains nulls, so the default position of nulls in SQL is used.
         let options = SortOptions { descending, nulls_first: descending };
@@ -29,7 +29,7 @@ pub(crate) fn properties(
     };
     let mut orders: Vec<Vec<PhysicalSortExpr>> = Vec::new();
     let both = [Source::PartitionKey, Source::RowKey];
-    // A projection may omit the last columns of an ordering, but not its first ones.
+    // The ordering ends before the first column that the projection omits.
     orders.push(both.iter().map_while(|source| sorted(source, false)).collect());
     if range.keys.partition_key.single().is_some() {
         orders.extend(sorted(&Source::RowKey, false).map(|one| vec![one]));

@@ -137,7 +137,7 @@ impl TableProvider for StoreTable {
         if query.check(most).is_err() {
             query.select = Select::All;
         }
-        // DataFusion evaluates the conditions again. A limit on the rows read could therefore return too few rows.
+        // DataFusion evaluates the conditions again and may remove rows. With a limit on the rows read, too few rows could then remain.
         let limit = limit.filter(|_| filters.is_empty());
         query.top = limit.filter(|limit| (1..most).contains(limit));
         query.filter = self.filter(filters).filter(|filter| filter.to_string().len() <= FILTER_BYTES);

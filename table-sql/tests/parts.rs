@@ -94,7 +94,7 @@ async fn store() -> DynTableStore {
     for id in ["", "050", "50", "6", "7 a"] {
         loose.insert(&Loose { id: id.to_owned() }).await.unwrap();
     }
-    // Keys that no schema writes, although most of them match one.
+    // No entity type would write these keys, although most of them match a schema.
     let plain = engine.untyped("Parts").unwrap();
     for (partition, row) in [
         ("mail", "\"A!0635244192001234567"),
@@ -216,7 +216,7 @@ async fn a_limit_of_a_scan_with_conditions_limits_no_row_that_satisfies_them() {
         batches.iter().map(|batch| batch.num_rows()).sum::<usize>()
     };
     for number in NUMBERS {
-        // The scan returns all numbers. With a limit of 1, it could return only the row that the condition excludes.
+        // The scan ignores the limit, because of the condition. A scan limited to one row could return only the row that the condition excludes.
         let conditions = [ident("number").not_eq(lit(i64::from(number)))];
         assert_eq!(rows(&conditions, Some(1)).await, NUMBERS.len());
     }

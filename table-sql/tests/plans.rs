@@ -49,7 +49,7 @@ async fn keys_and_prefixes_become_ranges_and_properties_filters() {
         "EXPLAIN SELECT Age FROM Company WHERE PartitionKey = 'Sales' AND RowKey LIKE 'empid_0001%'",
     )
     .await;
-    // In a `LIKE` pattern, `_` matches any character, so this pattern does not become a prefix.
+    // In a `LIKE` pattern, `_` matches any single character, so this pattern is not rewritten as a prefix scan.
     assert!(shown.contains("partition scan on Company"), "{shown}");
     let shown =
         plan(&session, "EXPLAIN SELECT Age FROM Company WHERE PartitionKey = 'Sales' AND RowKey LIKE 'emp%'")

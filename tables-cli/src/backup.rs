@@ -20,9 +20,10 @@
 //! # Guarantee
 //! - A generation is listed only after all its files are durable. Killing a backup leaves earlier generations unchanged. The next backup continues where the
 //!   killed one stopped, or starts over if another generation has been completed since then.
-//! - Checksums cover every byte. Damaged rows are reported with their file and position, and are never restored.
-//! - A backup written by someone else cannot change or read files outside its folder, because names of files that are paths are refused.
-//! - A command that has lost the lock on an object store cannot change layers of the command that has taken it over, because each layer has a new name.
+//! - Checksums cover every byte. Corrupted rows are reported with their file and position, and are never restored.
+//! - A backup from an untrusted source cannot read or change files outside its folder, because recorded file names that are paths are rejected.
+//! - If a command loses the lock on an object store, it cannot change the layers of the command that took over the lock, because each new layer has a unique
+//!   name.
 //! - Removing a generation never changes other generations, because a layer is deleted only when no generation refers to it.
 
 pub mod capture;

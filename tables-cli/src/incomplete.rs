@@ -1,4 +1,4 @@
-//! Incomplete files and folders. Each has a unique temporary name, so two commands with the same target do not use the same file.
+//! Incomplete files and folders. Each has a unique temporary name, so two commands with the same target do not write to the same file.
 
 use std::fs::{File, Metadata, TryLockError};
 use std::io::ErrorKind;

@@ -34,7 +34,7 @@ fn name() -> TableName {
     TableName::new("Things").unwrap()
 }
 
-/// Returns a store with key order and a shuffled store without, each with its engine. The shuffled store's pages have `page_rows` rows.
+/// Returns a store with key order and a shuffled store without key order, each with its engine. The shuffled store's pages have `page_rows` rows.
 fn stores(page_rows: usize) -> [(DynTableStore, Engine); 2] {
     let (ordered, unordered) = (Engine::in_memory(), Engine::in_memory());
     let shuffled = LimitedStore::new(unordered.clone(), |capabilities| capabilities.ordered = false);

@@ -31,7 +31,7 @@ pub enum Format {
 impl Format {
     /// Returns the schemas that name the key parts of a table's rows in the output. The formats for programs show the stored keys and need no schema.
     ///
-    /// If this version cannot read one of the schemas, prints a note and returns none: rows that the schema describes could match another one.
+    /// If this version cannot read one of the schemas, prints a note and returns no schemas, because rows of the unreadable schema could match a readable one.
     pub(crate) async fn schemas(
         self,
         store: &DynTableStore,
@@ -78,7 +78,7 @@ pub struct Entities<'a> {
 }
 
 impl<'a> Entities<'a> {
-    /// Creates a writer. Without `kinds`, a table shows the stored keys instead of their parts.
+    /// Creates a writer. If `kinds` is `None`, a table shows the stored keys instead of their parts.
     pub fn new(format: Format, out: &'a mut dyn Write, kinds: Option<Kinds<'a>>) -> Self {
         Self { format, out, kinds, shown: Select::All, grid: Grid::default(), held: Vec::new() }
     }

@@ -46,14 +46,14 @@ const CHECKSUM: &str = "tables.checksum";
 /// The columns that every file contains.
 const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 
-/// Calls the Parquet decoder. The decoder panics for some damaged files. A panic is therefore reported as a damaged file.
+/// Calls the Parquet decoder. The decoder panics for some corrupted files. A panic is therefore reported as a corrupted file.
 fn decode<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, FileError> {
     let damaged = |_| FileError::Refused("the Parquet file cannot be read: it is damaged".to_owned());
     // IMPORTANT: the decoder is not used again after an error.
     catch_unwind(AssertUnwindSafe(call)).map_err(damaged)?.map_err(failure)
 }
 
-/// Converts a Parquet error to an error of the disk, or to an error for a damaged or unsupported file.
+/// Converts a Parquet error to an I/O error, or to an error for a corrupted or unsupported file.
 fn failure(error: ParquetError) -> FileError {
     match error {
         ParquetError::External(cause) => FileError::Io(std::io::Error::other(cause)),

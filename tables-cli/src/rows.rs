@@ -273,10 +273,10 @@ pub async fn all_tables(store: &DynTableStore) -> Result<Vec<TableName>> {
     }
 }
 
-/// Returns the continuation of a list of tables, or `None` after the last page.
+/// Returns the continuation token of a list of tables, or `None` after the last page.
 ///
 /// # Errors
-/// `Refused` if the store returned the continuation that it was asked with, because the list would never end.
+/// `Refused` if the store returned the continuation token that was sent with the request, because the list would then never end.
 pub(crate) fn next_page(from: Option<&str>, next: Option<String>) -> Result<Option<String>> {
     if next.is_some() && next.as_deref() == from {
         let help = "check the endpoint and the proxies in between";
@@ -288,7 +288,7 @@ pub(crate) fn next_page(from: Option<&str>, next: Option<String>) -> Result<Opti
 }
 
 /// Returns `true` if a table must be read after all other tables: it registers outboxes or feeds. Programs register a partition before they write its first
-/// row, so a copy then contains the registrations of all its rows.
+/// row. If the registrations are read last, a copy therefore contains the registrations of all its rows.
 #[must_use]
 pub fn is_read_last(table: &str) -> bool {
     [OUTBOXES, FEEDS].iter().any(|own| own.eq_ignore_ascii_case(table))

@@ -33,7 +33,7 @@ impl fmt::Write for Replacing<'_, '_> {
     }
 }
 
-/// Returns a value as JSON in one line. Control characters are escaped, also those above U+007E, which JSON permits in strings.
+/// Returns a value as JSON on one line. Control characters are escaped, even those above U+007E, which JSON permits in strings.
 pub(crate) fn json_text(value: &impl Serialize) -> io::Result<String> {
     let mut text = String::new();
     for character in serde_json::to_string(value)?.chars() {
@@ -51,7 +51,7 @@ pub(crate) fn json_text(value: &impl Serialize) -> io::Result<String> {
 /// A writer to a terminal. Replaces control characters, except line ends and tabs, with U+FFFD, as [`Printable`] does.
 pub(crate) struct Filtered<W> {
     out: W,
-    /// The first byte of a character that may be a control character, if the second byte has not been written.
+    /// The buffered first byte of a possible control character, until the second byte is written.
     begun: Option<u8>,
 }
 

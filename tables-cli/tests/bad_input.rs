@@ -149,7 +149,7 @@ fn a_store_that_vanishes_is_named_and_the_copy_continues_afterwards() {
     assert!(text.contains("1 row, verified"), "{text}");
 }
 
-/// Tests that a full disk is reported. The full disk is simulated by a device that rejects every write.
+/// Tests that a disk full error is reported. The error is simulated by a device that rejects every write.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_reported_and_no_file_is_left_half_written() {

@@ -1,5 +1,5 @@
-//! Tests every command that writes to tables with derived rows. The command must either keep the derived rows correct, or refuse to run and write nothing. Each
-//! kind of derived rows is tested.
+//! Tests every command that writes to tables with derived rows. The command must either keep the derived rows consistent, or refuse to run and write nothing.
+//! Each kind of derived row is tested.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,8 +10,8 @@ use common::{shown, tables};
 use kinds::{KINDS, Kind, contents, copy_folder};
 use tables_cli::Exit;
 
-/// Command lines that write. `T` is the table. `ROW` is the RowKey of one of its entities, or of a part of a wide entity. `ONE` is a store with entities of the
-/// same type. Two of them have the same keys as entities in `DB`, but different values. `PLAIN` is a store in which the table contains plain rows.
+/// Command lines that write. `T` is the table. `ROW` is the RowKey of an entity in the table, or of a part of a wide entity. `ONE` is a store with entities of
+/// the same type. Two of them have the same keys as entities in `DB`, but different values. `PLAIN` is a store in which the table contains plain rows.
 const COMMANDS: &[&str] = &[
     "put T a ROW Name=other --store DB",
     "put T a ROW Name=other --merge --store DB",
@@ -56,7 +56,7 @@ const COMMANDS: &[&str] = &[
     "repair T --store DB",
 ];
 
-/// Runs every command on a fresh copy of the tables with one kind of derived rows. Returns the command lines with incorrect results.
+/// Runs every command on a fresh copy of the tables with one kind of derived row. Returns the command lines with incorrect results.
 fn wrong_cells(kind: Kind) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let (at, row) = (folder.path(), if kind == Kind::Wide { "2001_01" } else { "id_0001" });

@@ -1,4 +1,4 @@
-//! Tests commands that are killed by the operating system at a random moment and then restarted. The rows must be the same as after an uninterrupted command.
+//! Tests commands that are killed by the operating system at a random time and then restarted. The rows must be the same as after an uninterrupted command.
 //!
 //! `TABLES_KILLS` sets the number of kills per command, which is small by default. `TABLES_PROGRAM` sets the path of another program to test, such as an
 //! optimised build. `tests/interrupted.rs` stops the same commands at a chosen request.
@@ -35,7 +35,7 @@ fn run(folder: &Path, line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Prepares a command, kills and restarts it at random moments until it completes, and checks its result. This is repeated until the command has been killed
+/// Prepares a command, kills and restarts it at random times until it completes, and checks its result. This is repeated until the command has been killed
 /// often enough.
 fn kill(at: &Path, line: &str, prepare: impl Fn(), check: impl Fn()) {
     let mut random: StdRng = rand::make_rng();

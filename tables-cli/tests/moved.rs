@@ -1,5 +1,5 @@
 //! Tests transfers of a table to another store. A transfer must either be rejected, or result in derived rows that are consistent and stay consistent. Each
-//! kind of derived rows is tested.
+//! kind of derived row is tested.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -35,7 +35,7 @@ const TRANSFERS: &[(&str, bool)] = &[
     ("restore DIR/rows DB", false),
 ];
 
-/// Transfers a table with one kind of derived rows to empty stores, and then writes a plain row to each of them. Returns the transfers with incorrect results.
+/// Transfers a table with one kind of derived row to empty stores, and then writes a plain row to each of them. Returns the transfers with incorrect results.
 fn wrong_transfers(kind: Kind) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

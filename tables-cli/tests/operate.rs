@@ -21,7 +21,7 @@ struct Alarm {
     line: i64,
 }
 
-/// Creates a folder with logs whose newest row sorts first. In one of the logs, two events have the same instant.
+/// Creates a folder with logs whose newest row sorts first. In one of the logs, two events have the same timestamp.
 fn log() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     block_on(async {
@@ -104,7 +104,7 @@ fn the_stamps_of_a_log_tail_are_instants() {
     let json = |line: &str| lines(&shown(at, &format!("{line} --store DB -o json")));
     assert_eq!(json("query Alarms site=web --newest 3"), ["19", "18", "17"]);
     assert_eq!(json("tail Alarms --partition web --lines 2"), ["18", "19"]);
-    // A range includes all events at the instants of both its bounds.
+    // A range includes all events with the timestamp of either bound.
     let range = "stamp=2022-09-28T22:13:21Z..2022-09-28T22:13:22Z";
     assert_eq!(json(&format!("query Alarms site=web {range}")), ["5", "4", "3", "2"]);
     let text = shown(at, &format!("query Alarms site=web {range} --store DB"));

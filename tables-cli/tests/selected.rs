@@ -343,7 +343,7 @@ fn shows_the_key_parts_of_a_rows_own_kind(room_name: &str, hall_name: &str) {
     ] {
         assert!(shown(at, command).contains("Ada"), "{command}");
     }
-    // Commands that only read the table with the newer schema do not need the schema.
+    // Commands that only read the table do not need the newer schema.
     shown(at, "put Orders p 1 N=1 --bypass-derived --store DB");
     for (command, shows) in [
         ("ls --store DB", "Order (schema cannot be read)"),

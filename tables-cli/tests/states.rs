@@ -1,4 +1,5 @@
-//! Tests state files of a different command, source, target, filter, file or version. No command may use such a state file to report rows it has not written.
+//! Tests state files that belong to a different command, source, target, filter, file or version. A command must not use such a file to report rows that it has
+//! not written.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

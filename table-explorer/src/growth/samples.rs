@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::store_names::StoreNames;
 
-/// The maximum number of stores per file, and of tables per store. Beyond a limit, the least recently sampled stores or tables are dropped, smaller tables
-/// first among those last sampled at the same time.
+/// The maximum number of stores per file, and of tables per store. If a limit is exceeded, the least recently sampled stores or tables are dropped. Of the
+/// tables last sampled at the same time, smaller tables are dropped first.
 const STORES: usize = 16;
 const TABLES: usize = 64;
 /// The retention policy: period lengths in seconds, and the number of most recent periods whose last sample is kept.
 ///
-/// Only periods with samples count, regardless of the current time, so a sample with a wrong time does not displace others.
+/// Periods without samples are not counted, and the current time is ignored. A sample with a wrong timestamp therefore takes up only one period, and each
+/// number includes one spare period.
 const PERIODS: [(i64, usize); 3] = [(60, 61), (HOUR, 49), (DAY, 401)];
 const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
@@ -22,7 +23,7 @@ const DAY: i64 = 86_400;
 /// A store's samples by table name.
 pub(crate) type Samples = BTreeMap<String, Vec<Sample>>;
 
-/// The size of a table at one moment, serialized as an array: seconds since 1970, rows and bytes.
+/// The size of a table at a given time, serialized as an array: seconds since 1970, rows and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sample(i64, u64, u64);
 
@@ -64,10 +65,10 @@ impl Content {
             .unwrap_or_default()
     }
 
-    /// Adds samples taken at the same time, and drops samples, tables and stores beyond the limits. The store's samples recorded by an earlier release under
-    /// its name are continued.
+    /// Adds samples taken at the same time, and drops samples, tables and stores beyond the limits. Samples that an earlier release recorded under the store's
+    /// name are continued.
     ///
-    /// While only the store's size is sampled and stays the same, the content changes only once an hour.
+    /// As long as no tables are sampled and the store's size stays the same, the content changes once an hour.
     pub(super) fn add(&mut self, store: &StoreNames, added: &[(String, Sample)]) {
         if !self.stores.contains_key(&store.identity) {
             let earlier = self.of(store);

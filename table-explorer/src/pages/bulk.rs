@@ -118,8 +118,8 @@ type Unit = (PartitionKey, Vec<Operation>);
 /// the client has disconnected. After a disconnect, the table's page shows the outcome.
 ///
 /// # Errors
-/// `Refused`, before the first batch is sent, if the operations would delete only some parts of a wide entity (an entity stored in several rows), set a
-/// sequence back, or change the library's internal rows.
+/// `Refused`, before the first batch is sent, if the operations would delete only some parts of a wide entity (an entity stored in several rows), rewind a
+/// sequence, or change the library's internal rows.
 pub(crate) async fn submit(
     context: &Context<'_>,
     table: &TableName,
@@ -148,7 +148,7 @@ pub(crate) async fn submit(
     written.await.map_err(stopped)
 }
 
-/// Writes units in transactions of as many consecutive units of one partition as the store's limits allow. A unit that exceeds the limits by itself is not
+/// Writes units in order. Consecutive units in one partition share a transaction, up to the store's limits. A unit that exceeds the limits by itself is not
 /// written.
 async fn write(store: &Counted, table: &TableName, units: Vec<Unit>) -> Report {
     let mut report = Report::default();
@@ -170,7 +170,7 @@ async fn write(store: &Counted, table: &TableName, units: Vec<Unit>) -> Report {
     report
 }
 
-/// Adds a unit to a transaction, which stays unchanged on error.
+/// Adds a unit to a transaction. On error, the transaction is unchanged.
 fn add(group: &mut Transaction, unit: &[Operation]) -> table_core::Result<()> {
     if let [operation] = unit {
         return group.push(operation.clone());

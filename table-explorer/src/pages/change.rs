@@ -33,7 +33,7 @@ pub(crate) async fn permit(context: &Context<'_>, table: &TableName) -> Result<(
 /// conditional on the versions read.
 ///
 /// # Errors
-/// `Refused` if the operations would change the library's internal rows, delete only some parts of a wide entity, or set a sequence back.
+/// `Refused` if the operations would change the library's internal rows, delete only some parts of a wide entity, or rewind a sequence.
 pub(super) async fn admit(
     context: &Context<'_>,
     table: &TableName,
@@ -51,7 +51,7 @@ pub(super) async fn admit(
     without_options(derived::guard_writes(&store, table, partition_key, operations).await)
 }
 
-/// Replaces the end of a message about derived rows, which mentions options of the `tables` command not available in the explorer.
+/// Replaces the end of a message about derived rows, because it mentions options of the `tables` command that the explorer does not have.
 fn without_options<T>(outcome: table_inspect::error::Result<T>) -> Result<T> {
     let help = "; plain rows would leave these wrong. Change them through a program with the declaration";
     match outcome {

@@ -18,7 +18,7 @@ use crate::show;
 /// The maximum size of an entity (ENT-1).
 const LIMIT: &str = "1 MiB";
 
-/// Returns the entity key given in the address.
+/// Returns the entity key given in the URL.
 pub(crate) fn key(context: &Context<'_>) -> Result<EntityKey> {
     Ok(EntityKey::new(context.request.required("pk")?, context.request.required("rk")?)?)
 }

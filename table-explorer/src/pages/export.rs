@@ -20,7 +20,7 @@ use crate::response::{self, Body};
 /// The number of rows per request.
 const PAGE: usize = 1_000;
 
-/// Responds with a file. For CSV without selected columns, the result is first read completely to find the column names.
+/// Responds with a file. If the format is CSV and no columns are selected, the entire result is first read to find the column names.
 pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let built = FormQuery::new(context, table, &form_query::selection(context, table))?;
     let (query, entities) = (Query { top: Some(PAGE), ..built.query }, built.entities);

@@ -105,7 +105,7 @@ struct Events {
     partition_key: PartitionKey,
     /// The cursor just after the last event; `None` if the stream starts at the end of the feed.
     cursor: Option<Cursor>,
-    /// `true` once the client has been told that the stream is live.
+    /// `true` once the client has been notified that the stream is live.
     is_begun: bool,
     /// `true` if the last poll found no new entries. The next poll is delayed by [`PAUSE`].
     is_idle: bool,
@@ -113,7 +113,7 @@ struct Events {
     is_over: bool,
 }
 
-/// Streams the entries after those on the page as server-sent events, each with the markup of one entry.
+/// Streams the entries that follow the ones on the page as server-sent events, each with the markup of one entry.
 ///
 /// An event's ID is the entry's cursor. A browser sends it back when it reconnects, so no entry is lost.
 pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {

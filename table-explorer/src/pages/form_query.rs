@@ -84,7 +84,7 @@ pub(crate) fn with_entity(context: &Context<'_>, table: &TableName, selection: S
     Selection { entity, ..selection }
 }
 
-/// Returns the schema of a selection's entity type. Without a type, returns the table's first schema, or `None` if no schema is stored.
+/// Returns the schema of a selection's entity type. If no type is selected, returns the table's first schema, or `None` if no schema is stored.
 ///
 /// # Errors
 /// `Input` if no schema is stored for the type.
@@ -121,8 +121,8 @@ fn parts(
     Ok(selection.parts.iter().map(request).collect::<table_inspect::Result<_>>()?)
 }
 
-/// Returns the filter for a condition. The value has the property's declared type or, without one, the type guessed from the text. Keys are always strings, and
-/// the `Timestamp` is always an instant.
+/// Returns the filter for a condition. The value has the property's declared type or, if no type is declared, the type guessed from the text. Keys are always
+/// strings, and the `Timestamp` is always a date and time.
 fn compare(schema: Option<&StoredSchema>, condition: &Condition) -> Result<Filter> {
     let Condition { property, operator, value: text } = condition;
     if property.is_empty() {

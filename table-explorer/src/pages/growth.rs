@@ -182,7 +182,7 @@ fn change(samples: &[Sample], now: DateTime<Utc>) -> Markup {
     }
 }
 
-/// Resamples sizes at equal time intervals, in thousandths of the largest size, from the first sample to the last.
+/// Resamples the sizes at equal time intervals between the first and the last sample. The results are in thousandths of the largest size.
 fn evenly(samples: &[Sample]) -> Vec<u32> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Vec::new() };
     let most = samples.iter().map(|sample| sample.bytes()).max().unwrap_or(0).max(1);

@@ -64,7 +64,7 @@ async fn write(
     Ok(bulk::answer(context, table, "Paste rows", "written", &report))
 }
 
-/// Returns the errors in pasted rows: lines that are not entities, and keys on more than one line.
+/// Returns the errors in pasted rows: lines that are not entities, and keys that occur on more than one line.
 fn faults(lines: &[Record]) -> Vec<String> {
     let mut keys: Vec<_> = lines.iter().filter_map(|line| line.as_ref().ok()).map(TableEntity::key).collect();
     keys.sort();

@@ -40,7 +40,7 @@ pub(crate) fn copies(
     }
 }
 
-/// Returns the filter for tools that do not know entity types. It includes a condition on `EntityType` if the chosen type has one.
+/// Returns the filter for tools that are unaware of entity types. It includes a condition on `EntityType` if the chosen type has one.
 fn filter(built: &FormQuery) -> String {
     let mut query = built.query.clone();
     if let Some(kind) = built.entities.as_ref().and_then(|entities| entities.schema().kind.as_deref()) {
@@ -53,7 +53,8 @@ fn filter(built: &FormQuery) -> String {
     query.filter_text().unwrap_or_default()
 }
 
-/// Returns a comment for a query on an entity type, because a filter cannot express the type and some conditions on key parts.
+/// Returns a comment that warns about rows of other types if the query selects an entity type. A filter can express neither the type nor certain conditions on
+/// key parts.
 fn note(built: &FormQuery, comment: &str) -> String {
     if built.entities.is_some() {
         format!("{comment} The filter may also return rows of other types.\n")

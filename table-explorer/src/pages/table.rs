@@ -103,7 +103,7 @@ fn place(context: &Context<'_>) -> Result<Place> {
     Ok(Place { lower, from: context.request.query("from").map(str::parse).transpose()? })
 }
 
-/// Returns the address of the page of partitions that starts at `place`.
+/// Returns the URL of the page of partitions that starts at `place`.
 fn address(table: &TableName, Place { lower, from }: &Place) -> String {
     let lower = match lower {
         Bound::Excluded(after) => Some(("after", after.clone())),

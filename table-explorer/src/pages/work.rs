@@ -17,11 +17,12 @@ use crate::show;
 
 pub(crate) use poison::requeue;
 
-/// The number of partitions with work at which the page stops reading further partitions, and the maximum number of pending rows and of poison rows read in
-/// each.
+/// Once this many partitions with work have been found, the page stops reading further partitions. `ROWS` is the maximum number of pending rows, and of poison
+/// rows, read in each partition.
 const PARTITIONS: usize = 20;
 const ROWS: usize = 50;
-/// The number of registered partitions at which the page stops reading further partitions, and the maximum number of requests for listing them.
+/// Once this many registered partitions have been read, the page stops reading further partitions. `REQUESTS` is the maximum number of requests for listing
+/// them.
 const LOOKED_AT: usize = 60;
 const REQUESTS: usize = 24;
 /// The maximum number of queue names searched for outbox queues.
@@ -174,7 +175,7 @@ fn summary(waiting: &Waitings) -> Markup {
     }
 }
 
-/// Returns the recording time of the oldest intent. Noting an attempt changes the row's `Timestamp`; the recording time is then in `Version`.
+/// Returns the time at which the oldest intent was recorded. Recording an attempt changes the row's `Timestamp`; the original time is then in `Version`.
 fn oldest(rows: &[TableEntity]) -> Option<DateTime<Utc>> {
     let recorded = |row: &TableEntity| match row.get("Version") {
         Some(Value::Int64(ticks)) => u64::try_from(*ticks).ok().and_then(ticks::to_datetime),
@@ -228,7 +229,7 @@ mod tests {
         let version = |ticks: u64| Value::Int64(i64::try_from(ticks).unwrap());
         let at =
             |hour: i64| ticks::from_datetime(DateTime::from_timestamp(hour * 3_600, 0).unwrap()).unwrap();
-        // The first two rows have noted attempts, so their recording times are in `Version`.
+        // Attempts have been recorded in the first two rows, so the times of these intents are in `Version`.
         let rows =
             [row("1").with("Version", version(at(7))), row("2").with("Version", version(at(5))), row("3")];
         assert_eq!(oldest(&rows), DateTime::from_timestamp(5 * 3_600, 0));

@@ -116,7 +116,7 @@ fn unescaped(text: &str) -> String {
     text.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
-/// Returns the address of every link on a page.
+/// Returns the URL of every link on a page.
 #[allow(dead_code, reason = "the tests of large tables follow one link at a time")]
 pub(crate) fn links(page: &str) -> Vec<String> {
     let links = page.split("<a ").skip(1).filter_map(|rest| attribute(rest.split('>').next()?, "href"));

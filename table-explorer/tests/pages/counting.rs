@@ -170,7 +170,7 @@ async fn an_export_that_fails_on_a_later_page_has_no_end() {
     }
 }
 
-/// Returns the contents of the page at the given address and of all pages after it.
+/// Returns the contents of the page at the given URL and of all pages after it.
 async fn pages(browser: &Browser, first: &str) -> Vec<String> {
     let (mut at, mut found) = (Some(first.to_owned()), Vec::new());
     while let Some(address) = at {

@@ -11,7 +11,7 @@ use table_core::{
     Transaction,
 };
 
-/// A store that counts requests and the rows that these read.
+/// A store that counts requests and the rows that they read.
 #[derive(Clone, Debug)]
 pub(crate) struct Counting {
     engine: Engine,
@@ -66,7 +66,7 @@ impl Counting {
         self.empty.store(queries, Ordering::SeqCst);
     }
 
-    /// With `true`, makes all writes wait until this function is called with `false`.
+    /// If `holds` is `true`, makes all writes wait until this function is called with `false`.
     #[allow(dead_code, reason = "the tests of large tables do not wait")]
     pub(crate) fn hold(&self, holds: bool) {
         self.holds.store(holds, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Tests that bulk changes keep wide entities whole and do not set sequences back, although rows change after they were checked.
+//! Tests that bulk changes keep wide entities whole and do not rewind sequences, even if rows change after they have been checked.
 
 use http::StatusCode;
 use table_core::limits::Limits;
@@ -81,7 +81,7 @@ async fn the_parts_of_a_wide_entity_are_pasted_in_one_transaction() {
     assert_eq!(parts(&engine).await, 2);
 }
 
-/// Tests that a sequence is not set back if it advances after the pasted rows were checked and before they are written.
+/// Tests that a sequence is not rewound if it advances after the pasted rows were checked and before they are written.
 #[tokio::test]
 async fn a_sequence_that_advances_before_it_is_written_is_not_set_back() {
     let engine = engine(0).await;

@@ -4,7 +4,7 @@ use table_core::{Engine, Entity, TableEntity, TableStoreExt};
 
 use crate::browser::{Browser, fields, links};
 
-/// Strings that have a special meaning in key ranges, addresses or forms.
+/// Strings that have a special meaning in key ranges, URLs or forms.
 const ODD: [&str; 10] = ["", "Ada", "..", "a..b", "a*", "*", "=", "=a*", " a", "5%&x=1+1"];
 const PERSON: &str = "schema 1\nentity Person\ntable People\nPartitionKey team text 0..512 ordered legal\n\
     RowKey \"person_\"\nRowKey name text 0..512 ordered legal\nproperty Note Edm.String\n";
@@ -37,7 +37,7 @@ fn query(pairs: &[(&str, &str)]) -> Pairs {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// Returns the address of the page for a query.
+/// Returns the URL of the page for a query.
 fn address(table: &str, pairs: &Pairs, more: &[(&str, &str)]) -> String {
     let start = format!("/t/{table}/q?");
     let length = start.len();

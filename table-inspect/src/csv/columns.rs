@@ -9,7 +9,7 @@ use crate::record::{FileError, Result};
 /// The columns that every file contains before the property columns.
 pub(super) const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 
-/// The maximum number of properties of a file. Each line has a cell for each property, also for those that the entity lacks.
+/// The maximum number of properties in a file. Each line has a cell for every property, even if the entity lacks it.
 const PROPERTIES: usize = 10_000;
 
 /// The properties that have columns, in the order in which they were added.
@@ -18,7 +18,7 @@ pub struct Columns {
     names: Vec<String>,
     /// The position of each name in `names`.
     known: HashMap<String, usize>,
-    /// `true` if a property was not added because the columns have reached their maximum number.
+    /// `true` if a property was not added because the maximum number of columns had been reached.
     has_more: bool,
 }
 
@@ -55,7 +55,7 @@ impl Columns {
         }
     }
 
-    /// Checks that each property of the entities has a column.
+    /// Checks that every property added so far has a column.
     ///
     /// # Errors
     /// `Refused` if the entities have more than 10,000 properties with different names.

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The maximum size of one record, in bytes, larger than any entity.
 pub(super) const RECORD: usize = 4 << 20;
 
-/// The lines appended to the input. They become separate records, or part of the last cell if its quote is not closed.
+/// Lines appended to the input to detect an unclosed quote. If the quote of the last cell is closed, they become separate records; otherwise, they become part
+/// of that cell.
 const AFTER: &[u8] = b"\n\0\n";
 
 /// The state shared between a reader and its [`Limited`] input.
@@ -23,9 +24,9 @@ struct State {
     /// The number of bytes from [`AFTER`] that have been read.
     after: usize,
     is_behind_return: bool,
-    /// The line ends read but not yet counted: the offset of the last byte, and `true` for CR LF.
+    /// The line ends that have been read but not counted. Each consists of the offset of its last byte, and `true` for CR LF.
     ends: VecDeque<(u64, bool)>,
-    /// The number, from 1, of the line ended by the first uncounted line end.
+    /// The number of the line that ends at the first uncounted line end, counted from 1.
     line: u64,
 }
 
@@ -69,7 +70,8 @@ impl Watch {
         self.state().left == 0
     }
 
-    /// Returns the line number of the record that starts at the given offset, or after any line ends there. Offsets must be passed in ascending order.
+    /// Returns the line number of the record that starts at the given offset. Line ends at this offset are skipped first. Offsets must be passed in ascending
+    /// order.
     pub(super) fn line_at(&self, start: u64) -> u64 {
         let (mut state, mut at) = (self.state(), start);
         // The CSV reader ends a record at CR, so after CR LF, the next record appears to start with LF.

@@ -21,11 +21,11 @@ const MOST_PROPERTIES: usize = Limits::UNLIMITED.properties;
 pub struct Types {
     /// The types of individual properties, by name.
     pub named: Vec<(String, EdmType)>,
-    /// `true` to guess the type of each value in columns not named; `false` to read such values as strings.
+    /// For columns not in `named`: `true` to guess the type of each value, `false` to read all values as strings.
     pub guess: bool,
 }
 
-/// An iterator over the records of a CSV file, which keeps one record of at most 4 MiB in memory.
+/// An iterator over the records in a CSV file. It keeps one record in memory, of at most 4 MiB.
 #[expect(missing_debug_implementations, reason = "contains a reader without `Debug`")]
 pub struct CsvReader<R: Read> {
     reader: csv::Reader<Limited<R>>,
@@ -125,7 +125,7 @@ impl<R: Read> CsvReader<R> {
             "RowKey" => Column::RowKey,
             "" => Column::Unnamed,
             "Timestamp" | "odata.etag" => Column::Ignored,
-            // Some programs export an entity's ETag under this name. With a type column, it is an ordinary property.
+            // Some programs export an entity's ETag under this name. If the file has a type column for it, it is an ordinary property.
             "ETag" if !positions.contains_key("ETag@type") => Column::Ignored,
             name if name.strip_suffix(TYPE).is_some_and(|property| positions.contains_key(property)) => {
                 Column::Ignored

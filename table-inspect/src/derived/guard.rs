@@ -1,5 +1,5 @@
 //! Protection of wide entities and sequences from plain writes. Their schemas declare no derived rows, but a plain write could replace a single part of an
-//! entity, or set a sequence back.
+//! entity, or rewind a sequence.
 
 #[cfg(test)]
 mod tests;
@@ -34,8 +34,8 @@ struct Stored {
     etags: HashMap<String, ETag>,
 }
 
-/// Checks that a set of writes to a partition leaves its wide entities complete and does not set a sequence back. Returns the writes in units, each to be sent
-/// in one transaction: the writes to one wide entity form a unit, and so does every other write.
+/// Checks that a set of writes to a partition leaves its wide entities complete and does not rewind a sequence. Returns the writes grouped into units, each of
+/// which must be sent in one transaction. All writes to one wide entity form a unit, and every other write forms a separate unit.
 ///
 /// The writes may delete all parts of a wide entity, change properties of its parts, or replace all its parts with the parts of another write. The returned
 /// writes to parts and sequences are conditional on the versions read, because the rows may change before the writes are sent.
@@ -108,7 +108,8 @@ impl Stored {
     }
 }
 
-/// Makes a write conditional on the state read: this ETag, or the absence of the row. A write that already has a condition keeps it.
+/// Makes a write conditional on the state that was read. The row must still have the ETag in `state`, or must still be absent if `state` is `None`. A write
+/// that already has a condition keeps it.
 ///
 /// ```
 /// use table_core::row::RowWriter;
@@ -191,7 +192,7 @@ const fn is_merge(kind: &OperationKind) -> bool {
     matches!(kind, OperationKind::Merge(..) | OperationKind::InsertOrMerge(_))
 }
 
-/// Updates the map of parts with a write.
+/// Applies a write to the map of parts.
 fn apply(parts: &mut Parts, operation: &Operation) -> Result<()> {
     let row_key = operation.row_key.as_str();
     let write = operation.kind.row().map(|row| row.view().find(WRITE_ID, &mut 0)).transpose()?.flatten();

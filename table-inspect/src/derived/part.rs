@@ -46,7 +46,7 @@ pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
     Some((base, part))
 }
 
-/// Checks that a row does not replace a part of a wide entity by a part of another write. Other properties of the part may change.
+/// Checks that a row does not replace a part of a wide entity with a part from another write. Other properties of the part may change.
 ///
 /// # Errors
 /// `Derived`, with the wide entity's key, if the check fails and `bypass_derived` is `false`.

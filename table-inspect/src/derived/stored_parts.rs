@@ -16,7 +16,7 @@ use crate::error::Result;
 /// A filter for all rows with a `WriteId`.
 const HAS_WRITE: &str = "WriteId ge guid'00000000-0000-0000-0000-000000000000'";
 
-/// Returns the `RowKey` ranges of the parts of all wide entities to which rows with these `RowKey`s may belong, sorted by lower bound.
+/// Returns one `RowKey` range for each wide entity that rows with these `RowKey`s may belong to, sorted by lower bound. A range covers all parts of its entity.
 fn ranges(row_keys: &[&str]) -> Vec<(String, String)> {
     let bases: BTreeSet<_> = row_keys.iter().filter_map(|row_key| Some(part_of(row_key)?.0)).collect();
     let range = |base: &str| (format!("{base}_"), format!("{base}_99"));
@@ -25,11 +25,12 @@ fn ranges(row_keys: &[&str]) -> Vec<(String, String)> {
     ranges
 }
 
-/// Reads the stored parts of all wide entities to which rows with these `RowKey`s may belong, with the `WriteId` and ETag of each part. Parts of other wide
-/// entities may also be returned. Sends no request if none of the rows can be a part. A missing table has no parts.
+/// Reads the stored parts of all wide entities that rows with these `RowKey`s may belong to, with the `WriteId` and ETag of each part. May also return parts of
+/// other wide entities. Sends no request if none of the rows can be a part. A missing table has no parts.
 ///
-/// On a store in key order, a query covers all remaining ranges. It stops after an empty page, or a page that ends before the next unread range, where the next
-/// query starts. The number of pages is therefore at most twice the number of ranges, plus the pages within the ranges, regardless of the rows between them.
+/// On a store with key order, one query covers all remaining ranges. It is abandoned after an empty page, or after a page that ends before the next unread
+/// range. A new query then starts at that range. The number of pages is therefore at most twice the number of ranges, plus the pages within the ranges,
+/// regardless of the rows between them.
 ///
 /// ```
 /// use table_core::{BlockOn, DynTableStore, Engine, PartitionKey, TableEntity, TableName, TableStoreExt, Value};

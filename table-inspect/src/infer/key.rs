@@ -42,7 +42,7 @@ pub(super) fn pieces(keys: &[&str]) -> Vec<Piece> {
     pieces
 }
 
-/// Restricts each text part before a literal to strings without the literal's first character, if no value of the part contains it.
+/// If no value of a text part contains the first character of the literal after the part, changes the part's codec to exclude this character.
 fn end_texts(pieces: &mut [Piece]) {
     for at in 1..pieces.len() {
         let (front, behind) = pieces.split_at_mut(at);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use table_core::schema::ENTITY_TYPE;
 use table_core::{TableEntity, Value};
 
-/// The maximum number of key prefixes treated as kinds. Beyond it, prefixes are treated as values.
+/// The maximum number of key prefixes treated as kinds. If there are more prefixes, they are treated as values.
 const KINDS: usize = 12;
 
 /// The rows of one kind.
@@ -19,7 +19,7 @@ pub struct Group<'a> {
     pub rows: Vec<&'a TableEntity>,
 }
 
-/// Returns the kinds, most frequent first, and the remaining rows, too few of which are similar to form a kind.
+/// Returns the kinds, most frequent first, and the rows that belong to no kind because too few other rows are similar.
 pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
     let mut by_type: BTreeMap<Option<&str>, Vec<&TableEntity>> = BTreeMap::new();
     for row in rows {
@@ -38,7 +38,7 @@ pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>)
             None => split(String::new(), members, &mut groups),
         }
     }
-    // A prefix shared by fewer than 1 % of the rows may be a coincidence.
+    // A prefix shared by fewer than 1% of the rows may be a coincidence.
     let is_rare = |group: &Group<'_>| {
         let count = group.rows.len();
         group.kind.is_none() && rows.len() > 1 && (count == 1 || count * 100 < rows.len())
@@ -48,8 +48,7 @@ pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>)
     (kinds, rare.into_iter().flat_map(|group| group.rows).collect())
 }
 
-/// Splits a group by the words after its key prefix, if a few repeated words cover at least 90 % of the rows. Such words are literals of the schema, not
-/// values.
+/// Splits a group by the words after its key prefix, if a few repeated words cover at least 90% of the rows. Such words are literals of the schema, not values.
 fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
     for row in &rows {
@@ -100,8 +99,8 @@ fn split_constants<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut 
     groups.push(Group { kind: None, prefix, rows: others });
 }
 
-/// Returns the leading letters of a string with the separators after them. Without separators, returns the string if it consists only of letters, otherwise an
-/// empty string.
+/// Returns the leading letters of a string with the separators after them. If no separators follow, returns the entire string if it consists only of letters,
+/// otherwise an empty string.
 fn word(text: &str) -> &str {
     let letters = text.find(|character: char| !character.is_ascii_alphabetic()).unwrap_or(text.len());
     let behind = text.get(letters..).unwrap_or_default();

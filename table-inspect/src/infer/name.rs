@@ -18,7 +18,7 @@ const TYPES: [&str; 9] = ["Self", "Option", "Some", "None", "Vec", "String", "Da
 #[derive(Debug, Default)]
 pub(super) struct Names {
     taken: HashSet<String>,
-    /// For each name that was requested repeatedly, the number with which the search for an unused name continues.
+    /// For each name that was requested repeatedly, the next number to append.
     next: HashMap<String, usize>,
 }
 
@@ -26,7 +26,7 @@ impl Names {
     /// Returns an unused name: the given one, with a number appended if it is already used.
     pub(super) fn take(&mut self, name: &str) -> String {
         let name = match name {
-            // The original text has no characters allowed in a name.
+            // The original text contains no character that is allowed in a name.
             "" => "property".to_owned(),
             name if KEYWORDS.contains(&name) => format!("{name}_"),
             name => name.to_owned(),

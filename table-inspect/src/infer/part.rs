@@ -4,7 +4,7 @@ use chrono::{NaiveDate, NaiveDateTime};
 use table_core::ticks;
 use uuid::Uuid;
 
-/// The years in which ticks and dates are recognised. A number that would denote a time in another year is an ordinary number.
+/// The years in which ticks and dates are recognised. A number that would denote a time in any other year is treated as an ordinary number.
 const YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
 
 /// The codec of a key part.
@@ -12,15 +12,15 @@ const YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
 pub enum Codec {
     /// Any string.
     Text,
-    /// A string without the character that terminates it.
+    /// A string that does not contain the character that terminates it.
     Without(char),
     /// A decimal number, zero-padded to this width.
     Digits(usize),
     /// A decimal number without leading zeros.
     Unpadded,
-    /// The ticks of an instant, as 19 digits.
+    /// The ticks of a timestamp, as 19 digits.
     Ticks,
-    /// Inverted ticks, which sort the newest instant first.
+    /// Inverted ticks, which sort newest first.
     InvertedTicks,
     /// A GUID with hyphens.
     Guid,
@@ -97,7 +97,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if consecutive times have adjacent encoded values.
+    /// Returns `true` for codecs of times, in which consecutive times have adjacent encoded values.
     pub(super) const fn follows_time(&self) -> bool {
         matches!(self, Self::Ticks | Self::InvertedTicks | Self::Pattern(_))
     }

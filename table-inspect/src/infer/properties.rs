@@ -8,7 +8,7 @@ use table_core::{EdmType, TableEntity, Value};
 use crate::infer::key::Piece;
 use crate::infer::part::Codec;
 
-/// The maximum number of properties that are declared. Tables whose property names are values have a new name in each row.
+/// The maximum number of properties that are declared. In tables that use values as property names, each row would otherwise add a property.
 const PROPERTIES: usize = 1_000;
 
 /// A property of a kind.
@@ -55,7 +55,7 @@ pub(super) fn of(rows: &[&TableEntity], has_kind: bool, notes: &mut Vec<String>)
     whole.map(|(name, values)| property(rows.len(), name, values, chunked.contains(name), notes)).collect()
 }
 
-/// Returns the names of the values that are split into several properties: in every row, each chunk but the last is full.
+/// Returns the names of values that are split into chunks: in every row, each chunk of the value except the last is full.
 fn chunked<'a>(rows: &[&'a TableEntity], names: &HashSet<&'a str>) -> HashSet<&'a str> {
     let has_second = |name: &&&str| names.contains(format!("{name}1").as_str());
     let mut bases: HashSet<&str> = names.iter().filter(has_second).copied().collect();
@@ -63,7 +63,7 @@ fn chunked<'a>(rows: &[&'a TableEntity], names: &HashSet<&'a str>) -> HashSet<&'
         if bases.is_empty() {
             break;
         }
-        // The number of numbered properties of each value in the row.
+        // For each of these values, the number of properties in the row whose names consist of the value's name and a number.
         let mut numbered: HashMap<&str, usize> = HashMap::new();
         for (name, _) in row.iter() {
             if bases.contains(name) {
@@ -85,7 +85,7 @@ fn chunked<'a>(rows: &[&'a TableEntity], names: &HashSet<&'a str>) -> HashSet<&'
     bases
 }
 
-/// Returns `true` if all numbered properties of a value are its chunks, and each chunk but the last is full.
+/// Returns `true` if all numbered properties of a value are its chunks, and each chunk except the last is full.
 fn are_chunks(row: &TableEntity, base: &str, numbered: usize) -> bool {
     let name = |at: usize| if at == 0 { base.to_owned() } else { format!("{base}{at}") };
     let chunks: Vec<_> = (0..).map_while(|at| row.get(&name(at))).collect();
@@ -120,7 +120,7 @@ fn property(
     Property { name: name.to_owned(), field: String::new(), edm, optional, is_chunked, values }
 }
 
-/// Gives a key part the field of the property that equals it in every row, if any.
+/// If a property equals a key part in every row, uses the property's field for the key part.
 pub(super) fn unify(piece: &mut Piece, properties: &mut [Property]) {
     let Piece::Part { field, codec, texts, is_property } = piece else { return };
     let is_same = |property: &Property| {

@@ -109,7 +109,7 @@ fn names_that_end_with_digits_are_chunks_only_of_a_full_value() {
     };
     let joined = [("Data".to_owned(), true), ("Line1".to_owned(), false)];
     assert_eq!(named(&chunks("rest")), joined);
-    // A row without the value does not matter, a row with a gap does.
+    // A row that lacks the entire value has no effect, but a row that lacks only a chunk does.
     let mut rows = chunks("rest");
     rows.push(row("p", "0003", &[("Line1", "a".into())]));
     assert_eq!(named(&rows), joined);

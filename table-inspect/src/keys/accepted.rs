@@ -1,4 +1,4 @@
-//! The encoded values accepted by a condition on a key part, and the key range with these values.
+//! The encoded values accepted by a condition on a key part, and the key range that contains them.
 
 use std::ops::Bound;
 
@@ -63,7 +63,7 @@ impl Accepted {
             Self::One(one) => one == text,
             Self::Prefix(prefix) => text.starts_with(prefix),
             Self::Between { first, last } => {
-                // A bound can be a prefix of several fixed-width values, such as the stamps of one instant.
+                // A bound can be a prefix of several fixed-width values, such as all stamps with the same timestamp.
                 let is_at = |bound: &str| form.is_fixed() && text.starts_with(bound);
                 first.as_ref().is_none_or(|first| order::compare(first, text).is_le())
                     && last.as_ref().is_none_or(|last| order::compare(text, last).is_le() || is_at(last))

@@ -1,4 +1,4 @@
-//! Conversion of key parts between their encoded and human-readable values, such as `223` for `000223`, or an instant for inverted ticks.
+//! Conversion of key parts between their encoded and human-readable values, such as `223` for `000223`, or a timestamp for inverted ticks.
 
 use table_core::key::codec::{Escaped, Form, KeyCodec};
 use table_core::schema::StoredPiece;
@@ -15,9 +15,9 @@ enum Known {
     Digits(Digits),
     /// A string with escaped separators.
     Escaped,
-    /// The ticks of an instant, unchanged.
+    /// The ticks of a timestamp, unchanged.
     Ticks,
-    /// Inverted ticks: this number minus the ticks of an instant, so the newest instant sorts first.
+    /// Inverted ticks: this number minus the ticks of a timestamp. They sort newest first.
     InvertedTicks(u64),
     /// A log [stamp].
     Stamp,
@@ -40,7 +40,7 @@ impl Known {
     }
 }
 
-/// Decodes a part to its human-readable value. Text that is not an encoding of the codec is returned unchanged.
+/// Decodes a part to its human-readable value. Text that is not a valid encoding is returned unchanged.
 #[must_use]
 pub fn decode(codec: &str, text: &str) -> String {
     let instant = |ticks: u64| ticks::to_datetime(ticks).map(show);
@@ -98,8 +98,8 @@ pub(super) fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
     Ok(text)
 }
 
-/// Returns the common prefix of a value's possible encodings. For an instant in a stamp, this is the common prefix of the instant's stamps; for any other
-/// value, it is the entire encoding.
+/// Returns the common prefix of a value's possible encodings. If the value is a timestamp in a log stamp, this is the common prefix of all stamps with that
+/// timestamp. For any other value, it is the entire encoding.
 ///
 /// # Errors
 /// `Condition` if the part cannot have this value.
@@ -184,8 +184,8 @@ pub(super) fn keeps_prefixes(codec: &str) -> bool {
     matches!(codec, "text" | "caret") || codec.starts_with("without(")
 }
 
-/// Returns `true` if human-readable values sort, as strings, in the same order as their encodings. Numbers and instants do not: as a string, `50` sorts before
-/// `6`.
+/// Returns `true` if human-readable values sort, as strings, in the same order as their encodings. Numbers and timestamps do not: as a string, `50` sorts
+/// before `6`.
 #[must_use]
 pub fn sorts_as_shown(codec: &str) -> bool {
     matches!(Known::of(codec), None | Some(Known::Escaped)) && !counts_down(codec)

@@ -39,8 +39,8 @@ impl Digits {
         Some(if is_negative && number != "0" { format!("-{number}") } else { number })
     }
 
-    /// Encodes a number. Returns `None` if the text is not a number, or is a negative one and the encoding is unsigned. A number with too many digits gets a
-    /// longer encoding.
+    /// Encodes a number. Returns `None` if the text is not a number, or if the number is negative and the encoding is unsigned. A number with too many digits
+    /// gets a longer encoding.
     pub(super) fn encode(self, number: &str, is_signed: bool) -> Option<String> {
         let (is_negative, digits) = match number.strip_prefix('-') {
             Some(digits) => (true, digits),

@@ -1,14 +1,14 @@
-//! Instants in human-readable format.
+//! Timestamps in human-readable format.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use table_core::ticks;
 
-/// Formats an instant as RFC 3339 text.
+/// Formats a timestamp as RFC 3339 text.
 pub(super) fn show(instant: DateTime<Utc>) -> String {
     instant.to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }
 
-/// Parses `value` as an instant, or as a date (midnight UTC), and returns its ticks.
+/// Parses `value` as a timestamp, or as a date (midnight UTC), and returns its ticks.
 pub(super) fn ticks_of(value: &str) -> Option<u64> {
     let instant = value.parse::<DateTime<Utc>>().ok().or_else(|| {
         value

@@ -1,4 +1,4 @@
-//! Labels: the names of key parts in conditions and on pages. A field's name never refers to a part that does not determine the field's value.
+//! Labels: the names of key parts in conditions and on pages. A field's name is used only for parts that determine the field's value.
 
 use table_core::schema::{Source, StoredPiece, StoredSchema};
 

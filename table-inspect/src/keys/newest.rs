@@ -1,4 +1,4 @@
-//! Detection of keys that sort the newest entity first.
+//! Detection of keys that sort entities newest first.
 
 use std::ops::Bound;
 
@@ -15,8 +15,8 @@ use crate::reserved::RESERVED;
 /// Returns `true` if a partition's rows in `range` are sorted newest first. This is the case if the keys of all types that can be in the range start with the
 /// same literals and parts, each of these parts has a single value in the range, and the next part is an inverted time.
 ///
-/// The key structure is taken from the stored schemas. If no schema can have rows in the range, it is inferred from the keys of `rows`, the first rows of the
-/// range. Returns `false` if one of `rows` has an unknown type and is neither an index row nor an internal row, because such a row may be newer.
+/// The key structure is taken from the stored schemas. If no schema can have rows in the range, the structure is inferred from the keys of `rows`, the first
+/// rows of the range. Returns `false` if one of `rows` has an unknown type and is neither an index row nor an internal row, because such a row may be newer.
 #[must_use]
 pub fn is_newest_first(schemas: &[StoredSchema], rows: &[TableEntity], range: &TextRange) -> bool {
     let common = common_prefix(range);
@@ -65,9 +65,9 @@ fn is_derived(schemas: &[StoredSchema], row: &TableEntity) -> bool {
     row_key.starts_with(RESERVED) || !schemas.iter().any(is_entity) && schemas.iter().any(is_of_index)
 }
 
-/// Returns the literals and codecs of the pieces up to the first part with several values in the range, if that part is descending. `common` is the length in
-/// bytes of the prefix shared by `row_key` and all strings in the range. Returns `None` if the part is ascending, no such part exists, or `row_key` does not
-/// match the pieces.
+/// Finds the first part that can have several values in the range. If this part is descending, returns the literals and codecs of all pieces up to and
+/// including the part. `common` is the length in bytes of the prefix shared by `row_key` and all strings in the range. Returns `None` if the part is ascending,
+/// no such part exists, or `row_key` does not match the pieces.
 fn leading<'a>(pieces: &'a [StoredPiece], row_key: &str, common: usize) -> Option<Vec<&'a str>> {
     let mut parts = split(pieces, row_key)?.into_iter();
     let (mut end, mut leading) = (0, Vec::new());

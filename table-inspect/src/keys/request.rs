@@ -52,7 +52,7 @@ impl PartRequest {
         self.name.eq_ignore_ascii_case(label)
     }
 
-    /// Returns the encoded values of a part accepted by the condition.
+    /// Returns the encoded values of a part that the condition accepts.
     pub(super) fn accepted(&self, piece: &StoredPiece) -> Result<Accepted> {
         Accepted::new(piece, &self.values)
     }
@@ -104,7 +104,7 @@ pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyR
     key_range_of_sources(&labelled(schema), requests)
 }
 
-/// Returns the range of [`key_range`] for conditions that refer to parts by source. For callers with their own labels.
+/// Returns the range of [`key_range`] for conditions that refer to parts by source. It is meant for callers that assign other labels.
 ///
 /// # Errors
 /// Any error from [`key_range`].

@@ -1,4 +1,4 @@
-//! Log stamps: the inverted ticks of an instant, `_`, and an inverted tie breaker as 16 hexadecimal digits. The newest stamp sorts first.
+//! Log stamps: the inverted ticks of a timestamp, `_`, and an inverted tiebreaker as 16 hexadecimal digits. Stamps sort newest first.
 
 use table_core::ticks;
 
@@ -7,7 +7,7 @@ use crate::keys::instant::{show, ticks_of};
 /// The name of the stamp codec in stored schemas.
 pub(super) const CODEC: &str = "logstamp";
 
-/// Returns the instant of a stamp, followed by `_` and the tie breaker unless it is 0. Returns `None` if the string is not a stamp.
+/// Parses a stamp and returns its timestamp. If the tiebreaker is nonzero, `_` and the tiebreaker are appended. Returns `None` if `text` is not a valid stamp.
 #[must_use]
 pub(super) fn decode(text: &str) -> Option<String> {
     let (inverted, tie) = text.split_once('_')?;
@@ -18,7 +18,7 @@ pub(super) fn decode(text: &str) -> Option<String> {
     }
 }
 
-/// Encodes a value in the format of [`decode`]. Without a tie breaker, 0 is used.
+/// Encodes a value in the format returned by [`decode`]. If the value has no tiebreaker, 0 is used.
 #[must_use]
 pub(super) fn encode(value: &str) -> Option<String> {
     let (instant, tie) = match value.split_once('_') {
@@ -28,7 +28,7 @@ pub(super) fn encode(value: &str) -> Option<String> {
     Some(format!("{}{:016x}", beginning(instant)?, !tie))
 }
 
-/// Returns the common prefix of all stamps of an instant.
+/// Returns the common prefix of all stamps with the given timestamp.
 #[must_use]
 pub(super) fn beginning(instant: &str) -> Option<String> {
     Some(format!("{:019}_", ticks::invert(ticks_of(instant)?)?))

@@ -15,8 +15,8 @@ impl<const N: usize> Default for Ring<N> {
 }
 
 impl<const N: usize> Ring<N> {
-    /// Increments the count of a period. If the clock was set back, the most recent period is counted instead. If it was set back by `N` or more periods, it
-    /// had been ahead, and all counts are cleared first.
+    /// Increments the count of a period. If the clock was set back by fewer than `N` periods, the most recent period is counted instead. If it was set back
+    /// further, all counts are cleared first, because the clock had been ahead when they were recorded.
     pub(super) fn add(&mut self, period: u64) {
         if self.is_ahead_of(period) {
             *self = Self::default();

@@ -17,7 +17,7 @@ const SECOND: u64 = 10_000_000;
 const SHORT: u64 = 5 * SECOND;
 const LONG: u64 = 60 * SECOND;
 const HALVED_AFTER: u64 = 600 * SECOND;
-/// The number of hashes compared at once.
+/// The number of hashes compared in one step.
 const GROUP: usize = 16;
 
 /// The request counts of one partition.
@@ -64,8 +64,8 @@ pub(super) struct Sketch {
     hasher: RandomState,
     /// The partition hash of each slot. Comparing hashes is faster than comparing keys.
     hashes: Vec<u32>,
-    /// The weight of each slot. Each request to an uncounted partition searches for the lowest weight. The search reads 1 KiB; with the weights inside the
-    /// slots, it would read 50 KiB.
+    /// The weight of each slot. Each request to an uncounted partition searches for the lowest weight. The search reads 1 KiB; if the weights were stored in
+    /// the slots, it would read 50 KiB.
     weights: Vec<u64>,
     /// A lower bound of all weights.
     least: u64,

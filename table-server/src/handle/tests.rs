@@ -61,7 +61,7 @@ async fn acl_4_a_table_does_not_get_the_policies_that_remained_from_an_earlier_o
     for (is_there, policies) in [(false, 0), (true, 1)] {
         let account = account(&table).await;
         if !is_there {
-            // The program deletes the table, so the policies remain stored.
+            // The embedding program deletes the table, so the policies remain stored.
             account.engine.delete_table(&table).await.unwrap();
         }
         let create =

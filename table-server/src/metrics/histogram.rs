@@ -25,7 +25,7 @@ impl Histogram {
         self.micros.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// Returns the cumulative number of requests within each bound, followed by the number of all requests, and the total time in microseconds.
+    /// Returns the cumulative count for each histogram bucket, followed by the total number of requests, and the total time in microseconds.
     pub(super) fn read(&self) -> ([u64; BOUNDS.len() + 1], u64) {
         let mut below = 0;
         let counts = self.buckets.each_ref().map(|bucket| {

@@ -12,7 +12,7 @@ use crate::operation::Operation;
 /// The maximum number of partitions listed per account, busiest first.
 const HOTTEST: usize = 10;
 
-/// The numbers of open connections and requests in progress.
+/// The number of open connections, and the number of requests in progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnderWay {
     pub(crate) connections: usize,

@@ -71,7 +71,7 @@ fn lines(most: Level, requests: &[Logged]) -> BTreeMap<(String, String), usize> 
     let writer = kept.clone();
     let subscriber = tracing_subscriber::fmt().json().flatten_event(true).with_max_level(most);
     let dispatch = Dispatch::new(subscriber.with_writer(move || writer.clone()).finish());
-    // With only one dispatcher, a callsite that another test's thread reaches first would stay disabled, because that thread has no dispatcher.
+    // If only one dispatcher existed, a callsite that another test's thread reaches first would stay disabled, because that thread has no dispatcher.
     let _second = Dispatch::new(tracing_subscriber::fmt().with_max_level(most).finish());
     let (parts, ()) = Request::get("/devstoreaccount1/Tables").body(()).unwrap().into_parts();
     let caller = Caller { address: Ipv4Addr::LOCALHOST.into(), secure: false };

@@ -73,7 +73,7 @@ async fn a_page_of_queues_with_much_metadata_is_short() {
     assert_eq!(pages, 3);
 }
 
-/// Returns the exchange of a verified request.
+/// Returns the exchange of an authenticated request.
 fn verified(method: &str, target: &str, headers: &[(&str, &str)], body: &str) -> Exchange {
     let mut request = Request::builder().method(method).uri(format!("/devstoreaccount1/{target}"));
     for (name, value) in headers {

@@ -17,7 +17,8 @@ use crate::settings::Kind;
 
 /// The maximum number of queues in a page.
 const PAGE: usize = 5_000;
-/// The size in bytes after which a page of queues ends. Metadata can be far larger than the queue names.
+/// A page of queues ends once it exceeds this size, in bytes. Limiting the number of queues is not enough, because metadata can be far larger than the queue
+/// names.
 const PAGE_BYTES: usize = 4 << 20;
 /// The maximum size in bytes of a queue's metadata, including names.
 const METADATA_BYTES: usize = 8 << 10;

@@ -32,7 +32,8 @@ async fn settings_survive_a_restart_and_are_deleted_with_their_queue() {
     assert!(engine.list_tables("", None, 10).await.unwrap().names.is_empty());
 }
 
-/// Tests a table or queue deleted by the program while a request stores a setting for it. The setting must not belong to the next table or queue with its name.
+/// Tests a table or queue that the embedding program deletes while a request stores a setting for it. The setting must not belong to the next table or queue
+/// with its name.
 #[tokio::test]
 async fn acl_4_a_setting_that_is_stored_after_the_deletion_belongs_to_no_table_or_queue() {
     let table = TableName::new("Employee").unwrap();

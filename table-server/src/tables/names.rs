@@ -141,7 +141,7 @@ fn item(name: &str, account: &Account, level: MetadataLevel, exchange: &Exchange
     item
 }
 
-/// Adds the metadata for a table returned as the entire document (JSON-5).
+/// Adds the metadata for a table that is the entire response document (JSON-5).
 fn alone(item: &mut Map<String, Value>, level: MetadataLevel, exchange: &Exchange) {
     if level >= MetadataLevel::Minimal {
         item.insert(

@@ -27,7 +27,7 @@ pub(super) fn ensure(folder: &Path, names: &[String]) -> Result<()> {
     ensure_with(folder, names, |from, to| fs::hard_link(from, to))
 }
 
-/// A function that gives a file a second name, unless a file with that name exists.
+/// A function that creates a hard link to a file, unless a file with the link's name exists.
 type Link = fn(&Path, &Path) -> io::Result<()>;
 
 /// Implements [`ensure`]. Tests replace `link` to simulate a file system without hard links.
@@ -111,7 +111,7 @@ fn write(path: &Path, mode: u32, mut text: impl Read) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A reader that fails, which has the same effect as a full disk.
+    /// A reader that fails with a disk full error.
     struct Full;
 
     impl Read for Full {

@@ -14,7 +14,7 @@ const PARTITION: u64 = 2_000;
 const ACCOUNT: u64 = 20_000;
 /// The number of ticks per second.
 const SECOND: u64 = 10_000_000;
-/// The number of partitions tracked before idle ones are removed.
+/// Once this many partitions are tracked, idle partitions are evicted.
 const REMEMBERED: usize = 1 << 14;
 
 /// Limits at the service's scalability targets, above which an account returns 503 `ServerBusy`. Use them to test how a program handles throttling (SCL-3):

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 /// The gap after one unit of work. It limits the guests of all networks to a combined 10,000 units per second.
 const GAP: Duration = Duration::from_micros(100);
-/// The longest pause imposed on a guest. Work beyond this pause is not charged, so it must be long enough that all guests together do little work in that time.
+/// The longest pause imposed on a guest. Work that would extend the pause further is not charged, so the pause must be long enough that all guests together do
+/// little work within it.
 const LONGEST: Duration = Duration::from_secs(60);
 /// The shortest pause. Timers have a resolution of one millisecond.
 const SHORTEST: Duration = Duration::from_millis(1);

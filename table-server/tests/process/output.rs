@@ -14,7 +14,7 @@ use crate::wire::{Asked, plain, status};
 fn lost() -> Vec<(&'static str, Stdio)> {
     let (reader, writer) = io::pipe().unwrap();
     drop(reader);
-    // Only some systems have this file. Each write to it fails as on a full disk.
+    // Only some systems have this file. Each write to it fails with `ENOSPC`.
     let full = File::options().write(true).open("/dev/full").ok();
     let full = full.map(|file| ("a full disk", Stdio::from(file)));
     [("a closed pipe", Stdio::from(writer))].into_iter().chain(full).collect()

@@ -35,7 +35,7 @@ pub struct CaptureOptions {
     pub pause: Duration,
     /// The maximum number of rows in a page.
     pub page: usize,
-    /// The number of layers at which the next layer of a table contains all rows instead of only the changes.
+    /// Once a table has this many layers, its next layer contains all rows instead of only the changes.
     pub layers: usize,
 }
 
@@ -119,8 +119,8 @@ struct Capture<'a> {
 }
 
 impl Capture<'_> {
-    /// Returns the pages of a table, which are read at the rate of the backup. A page has at most the rows of one second, because the lock of the repository is
-    /// not renewed between two pages.
+    /// Returns the pages of a table, read at the backup's rate. The repository's lock is not renewed while the rate limit delays the next page. A page
+    /// therefore contains at most one second's worth of rows.
     fn pages<'p>(&'p self, name: &'p TableName) -> Pages<'p> {
         let rate = self.options.rate.and_then(|rate| usize::try_from(rate.max(1)).ok());
         let top = rate.map_or(self.options.page, |rate| self.options.page.min(rate));
@@ -171,7 +171,8 @@ impl Capture<'_> {
         if layers.is_empty() || end.rows > 0 {
             layers.push(Layer { file, end });
         }
-        // IMPORTANT: if the backup of the table was continued, an earlier command read the table's first rows from a different snapshot.
+        // IMPORTANT: if the backup of the table was continued, it is not a snapshot, because an earlier command read the table's first rows at a different
+        // time.
         let is_snapshot = self.options.is_snapshot && !is_continued;
         let consistency = if is_snapshot { Consistency::OneMoment } else { Consistency::Pages };
         Ok(TableRows {
@@ -186,8 +187,8 @@ impl Capture<'_> {
 
     /// Compares a table with its backup in repeated passes, until a pass finds no differences. Each pass backs up the changes since the previous one.
     ///
-    /// A pass that finds no differences read the same rows as the pass before it. At some time between the two passes, the table therefore contained exactly
-    /// these rows.
+    /// If a pass finds no differences, it has read the same rows as the previous pass. At some time between the two passes, the table therefore contained
+    /// exactly these rows.
     async fn settle(&self, mut table: TableRows, id: &str) -> Result<TableRows> {
         let name = TableName::new(table.name.as_str())?;
         for _ in 0..PASSES {
@@ -220,7 +221,7 @@ impl Capture<'_> {
     }
 }
 
-/// Adds the result of comparing a row with the previous layers to a layer. A full layer contains all rows. Any other layer contains only the differences.
+/// Records in a layer how a row differs from the previous layers. A full layer contains all rows, and any other layer contains only the differences.
 fn add(
     compared: Compared,
     is_full: bool,

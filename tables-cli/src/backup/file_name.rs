@@ -1,5 +1,5 @@
-//! The names of files recorded in a backup. They are checked when they are read, because a backup may come from someone else: a name such as `../../.bashrc`
-//! would otherwise let it write anywhere on this machine.
+//! The names of files recorded in a backup. They are checked when they are read, because a backup may come from an untrusted source: a name such as
+//! `../../.bashrc` could otherwise overwrite files anywhere on this machine.
 
 use std::path::{Component, Path};
 
@@ -14,7 +14,7 @@ fn is_plain(name: &str) -> bool {
     !is_path && matches!((components.next(), components.next()), (Some(Component::Normal(_)), None))
 }
 
-/// Deserialises the name of a file. Returns an error for a path.
+/// Deserialises a file name. Returns an error for a path.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let name = String::deserialize(deserializer)?;
     if is_plain(&name) {
@@ -24,7 +24,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     }
 }
 
-/// Deserialises an optional name of a file. Returns an error for a path.
+/// Deserialises an optional file name. Returns an error for a path.
 pub(super) fn optional<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     #[derive(Deserialize)]
     struct FileName(#[serde(deserialize_with = "deserialize")] String);

@@ -40,7 +40,7 @@ pub struct CapturedFiles {
 /// Creates a new generation with all writes that were acknowledged before the call.
 ///
 /// # Errors
-/// `Store`, with the cause, if `Engine::backup_image` fails, for example with `Corrupted` if an engine file is damaged. Any error from the folder.
+/// `Store`, with the cause, if `Engine::backup_image` fails, for example with `Corrupted` if an engine file is corrupted. Any error from the folder.
 pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<CapturedFiles> {
     let began = Utc::now();
     let id = repository.next_id(began)?;
@@ -107,7 +107,7 @@ fn is_equal(image: &BackupImage, file: &BackupFile, storage: &dyn Storage, name:
             (ours.get_mut(..length).unwrap_or_default(), theirs.get_mut(..length).unwrap_or_default());
         image.read(file, offset, theirs)?;
         copy.read_exact(ours).map_err(Failure::file(name))?;
-        // Nothing is written meanwhile, so the lock must be renewed explicitly.
+        // Comparing files writes nothing, so the lock must be renewed explicitly.
         storage.keep_lock()?;
         Ok(ours == theirs)
     })
@@ -117,7 +117,7 @@ fn is_equal(image: &BackupImage, file: &BackupFile, storage: &dyn Storage, name:
 /// renamed when it is complete. If a restore is interrupted, call the function again.
 ///
 /// # Errors
-/// - `Store` with the code `Corrupted`, the file and the offset if a file is damaged.
+/// - `Store` with the code `Corrupted`, the file and the offset if a file is corrupted.
 /// - `Store` with the code `FolderNotOurs` if the folder is not empty.
 pub fn restore_files(repository: &Repository, manifest: &str, base: &str, to: &Path) -> Result<CopyReport> {
     let (manifest, base) = (decode(manifest)?, decode(base)?);
@@ -141,7 +141,7 @@ pub fn restore_files(repository: &Repository, manifest: &str, base: &str, to: &P
     })
 }
 
-/// Restores a folder that `Engine::backup` wrote. Otherwise, this function is like [`restore_files`].
+/// Restores a folder that `Engine::backup` wrote. In all other respects, this function is like [`restore_files`].
 ///
 /// # Errors
 /// `Store`, with the cause, if `Engine::restore` fails.
@@ -149,7 +149,7 @@ pub fn restore_folder(from: &Path, to: &Path) -> Result<CopyReport> {
     completed(to, |to| Ok(Engine::restore(from, to)?))
 }
 
-/// Removes the remains of interrupted calls, lets `fill` write a folder under a temporary name, and then renames the folder to `to`.
+/// Removes the leftovers of interrupted calls, lets `fill` write a folder under a temporary name, and then renames the folder to `to`.
 fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Result<CopyReport> {
     if let Some(parent) = to.parent() {
         std::fs::create_dir_all(parent).map_err(Failure::file(parent.display()))?;
@@ -216,8 +216,8 @@ impl ViewFolder {
         Ok(Self { folder, _lock: None })
     }
 
-    /// Opens the engine of a generation. Its files are linked into the folder, or copied if links are not supported. Files of the generation shown before are
-    /// kept if this generation also contains them, and removed otherwise. The engine shown before must have been dropped.
+    /// Opens the engine of a generation. Its files are linked into the folder, or copied if links are not supported. Files of the previously opened generation
+    /// are kept if this generation also contains them, and removed otherwise. The engine returned by the previous call must have been dropped.
     pub(super) fn show(&self, repository: &Repository, generation: &Generation) -> Result<Engine> {
         let Contents::Files { manifest, base, files } = &generation.contents else {
             return Err(Failure::Refused(format!(
@@ -319,7 +319,7 @@ mod tests {
         create();
         let killed = ViewFolder::create(Some(backups.path())).unwrap().folder.keep();
         std::fs::write(killed.join("BASE"), "").unwrap();
-        // An earlier release had no lock for its folders.
+        // Folders of earlier releases have no lock.
         let old = backups.path().join("view-old");
         create();
         assert!(!killed.exists());

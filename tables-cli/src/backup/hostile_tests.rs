@@ -1,4 +1,4 @@
-//! Tests that a backup written by someone else neither changes nor creates files outside its folder: each string in its files is replaced with a path.
+//! Tests that a malicious backup neither changes nor creates files outside its folder. Each string in the backup's files is replaced with a path.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

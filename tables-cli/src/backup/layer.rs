@@ -15,12 +15,12 @@ use crate::backup::sealed;
 pub use reader::LayerReader;
 pub use writer::LayerWriter;
 
-/// The size in bytes at which a block is complete.
+/// A block is complete once it reaches this size, in bytes.
 const BLOCK: usize = 256 << 10;
 /// The first word of a block's header line.
 const HEAD: &str = "block";
 
-/// A line of a layer.
+/// One line of a layer: a row that was written or deleted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
     /// The table contains this entity.

@@ -194,7 +194,7 @@ async fn filled(generations: usize) -> Arc<dyn ObjectStore> {
     objects
 }
 
-/// Verifies the backups in a store of which a request fails. Also returns the number of requests.
+/// Verifies the backups in a store in which one request fails. Also returns the number of requests.
 async fn verified(store: &Arc<dyn ObjectStore>, failing: usize) -> (Result<Verified>, usize) {
     let left = AtomicUsize::new(failing);
     let dying = Arc::new(Dying { store: store.clone(), left, is_executed: false, deaths: Arc::default() });
@@ -231,7 +231,7 @@ fn a_lock_is_refused_while_it_is_renewed_and_taken_over_otherwise() {
     let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
     let first = storage(store.clone());
     let repository = Repository::create_in(first.clone(), "a").unwrap();
-    // The holder renews the lock while another command waits for it.
+    // The holder renews the lock while another command waits for the lock.
     let patient = Objects::new(store.clone(), ObjectPath::from("some/prefix"), "the store").unwrap();
     let patient: Arc<dyn Storage> = Arc::new(patient.with_timeout(Duration::from_secs(2)));
     let refused = std::thread::scope(|scope| {
@@ -253,7 +253,7 @@ fn a_lock_is_refused_while_it_is_renewed_and_taken_over_otherwise() {
     assert_eq!(second.ids().unwrap(), Vec::<String>::new());
     second.commit(&generation).unwrap();
     drop((second, repository, first));
-    // A released lock can be acquired without a wait.
+    // A released lock can be acquired without waiting.
     let patient = Objects::new(store, ObjectPath::from("some/prefix"), "the store").unwrap();
     let began = std::time::Instant::now();
     assert_eq!(Repository::create_in(Arc::new(patient), "a").unwrap().ids().unwrap().len(), 1);

@@ -99,7 +99,7 @@ impl Opened {
     /// Returns the rows of a table within a key range.
     ///
     /// # Errors
-    /// `Refused` if a layer is damaged.
+    /// `Refused` if a layer is corrupted.
     pub fn rows<'a>(&'a self, table: &'a TableName, range: &KeyRange) -> Result<BackupRows<'a>> {
         Ok(match &self.rows {
             Rows::Layers(repository, tables) => {

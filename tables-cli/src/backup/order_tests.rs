@@ -119,7 +119,7 @@ async fn a_backup_contains_the_registrations_of_all_its_rows_and_all_rows_of_its
         options: CaptureOptions { settle, ..options() },
     };
     let plain = (0..9).map(|at| case(at, 17, false));
-    // The five passes of the schemas find changes, and the last two passes of the next table find none.
+    // All five passes over the schemas find changes, and the last two passes over the next table find none.
     let settled = (8..17).flat_map(|at| [case(at, 17, true), case(at, 12, true)]);
     // The progress is saved after each page, so a continued backup continues in the middle of a table.
     let paged = (8..24).map(|fails_at| Case {

@@ -16,7 +16,7 @@ use crate::store::was_identity;
 const GENERATIONS: &str = "generations";
 const ROWS: &str = "rows";
 const FILES: &str = "files";
-/// The name of the file with the progress of an unfinished generation.
+/// The name of the file that records the progress of an unfinished generation.
 pub(super) const WORKING: &str = "working.json";
 /// The version of the backup format that this program writes.
 const FORMAT: u32 = 1;
@@ -114,7 +114,7 @@ impl Repository {
         format!("{ROWS}/{file}")
     }
 
-    /// Returns the names of the files of all layers in the storage, including files that no generation refers to.
+    /// Returns the file names of all layers in the storage, including files that no generation refers to.
     ///
     /// # Errors
     /// `File` if the folder cannot be read.
@@ -148,7 +148,7 @@ impl Repository {
     /// Reads a generation by its exact name.
     ///
     /// # Errors
-    /// `Refused` if the generation does not exist, or if its manifest is damaged.
+    /// `Refused` if the generation does not exist, or if its manifest is corrupted.
     pub fn read(&self, id: &str) -> Result<Generation> {
         let found: Option<Generation> = sealed::read(&*self.storage, &manifest(id))?;
         let generation =
@@ -160,7 +160,7 @@ impl Repository {
     /// Reads the newest generation. Returns `None` if no generations exist.
     ///
     /// # Errors
-    /// `Refused` if its manifest is damaged.
+    /// `Refused` if its manifest is corrupted.
     pub fn newest(&self) -> Result<Option<Generation>> {
         self.ids()?.last().map(|id| self.read(id)).transpose()
     }
@@ -168,7 +168,7 @@ impl Repository {
     /// Returns the `BASE` file, in Base64, of the newest generation with engine files. Returns `None` if no generation contains engine files.
     ///
     /// # Errors
-    /// `Refused` if a manifest is damaged.
+    /// `Refused` if a manifest is corrupted.
     pub(super) fn newest_base(&self) -> Result<Option<String>> {
         for id in self.ids()?.iter().rev() {
             if let Contents::Files { base, .. } = self.read(id)?.contents {
@@ -243,7 +243,7 @@ impl Repository {
     /// Deletes the files that no generation refers to. Returns the number of deleted files.
     ///
     /// # Errors
-    /// `Refused` if a manifest is damaged, because the files that the manifest refers to are unknown. No files are then deleted.
+    /// `Refused` if a manifest is corrupted, because the files that the manifest refers to are unknown. No files are then deleted.
     pub fn collect(&self) -> Result<u64> {
         // IMPORTANT: the files are listed before the lock is confirmed. A command that takes over the lock later gives its layers new names, so this command
         // does not delete them.
@@ -272,7 +272,7 @@ impl Repository {
     }
 }
 
-/// Returns the name of the manifest of a generation in the storage.
+/// Returns the name of a generation's manifest in the storage.
 fn manifest(id: &str) -> String {
     format!("{GENERATIONS}/{id}.json")
 }

@@ -56,7 +56,7 @@ impl Restoring<'_> {
     ///
     /// # Errors
     /// - `Refused` if [`Existing::Refuse`] is set and the target contains rows that differ from the backup.
-    /// - `Refused` if rows in the backup are damaged, or if rows differ after the restore.
+    /// - `Refused` if rows in the backup are corrupted, or if rows differ after the restore.
     /// - Any error from the store. A later call continues an interrupted restore.
     pub async fn table(&self, name: &TableName, new: &TableName) -> Result<Restored> {
         self.target.create_table_if_missing(new).await?;

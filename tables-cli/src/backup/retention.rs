@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
 
-/// A list of retention rules. Each rule consists of a number of periods and the length of a period.
+/// A list of retention rules. Each rule consists of a number of periods and their length.
 ///
 /// For example, `7d` keeps the newest generation of each of the last seven days with generations. A generation is kept if any rule keeps it.
 ///

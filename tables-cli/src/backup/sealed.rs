@@ -52,7 +52,7 @@ fn sealed(name: &str, value: &impl Serialize) -> Result<String> {
 /// Reads a value and verifies its checksum. Returns `None` if the file does not exist.
 ///
 /// # Errors
-/// `Refused` if the file is damaged, or if its content is not a `T`, for example because a file name in it is a path. `File` if the file cannot be read.
+/// `Refused` if the file is corrupted, or if its content is not a `T`, for example because a file name in it is a path. `File` if the file cannot be read.
 pub(super) fn read<T: DeserializeOwned>(storage: &dyn Storage, name: &str) -> Result<Option<T>> {
     let Some(bytes) = storage.read(name)? else { return Ok(None) };
     let text = std::str::from_utf8(&bytes).ok().and_then(unsealed).ok_or_else(|| {

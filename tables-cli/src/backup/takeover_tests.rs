@@ -1,4 +1,4 @@
-//! Tests that a command does no damage if it pauses at a request to an object store and continues after another command has taken over the lock. Also tests
+//! Tests that a command corrupts nothing if it pauses at a request to an object store and continues after another command has taken over the lock. Also tests
 //! that a command keeps the lock if responses to its requests are lost.
 
 use std::sync::Arc;
@@ -55,7 +55,7 @@ impl Stop {
 struct Pausing {
     store: Arc<dyn ObjectStore>,
     stop: Arc<Stop>,
-    /// `true` if the store executes each creation of an object, but the client does not receive the answer and sends the request again.
+    /// `true` if the store executes each creation of an object, but the client does not receive the response and sends the request again.
     loses_answers: bool,
 }
 
@@ -316,7 +316,7 @@ fn files_repository(store: Arc<dyn ObjectStore>) -> crate::failure::Result<Repos
     Repository::create_in(Arc::new(objects), "a store")
 }
 
-/// The objects with which an interrupted backup has left an engine file.
+/// The objects of an engine file that an interrupted backup has left behind.
 #[derive(Clone, Copy, Debug)]
 enum Rest {
     None,

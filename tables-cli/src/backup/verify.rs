@@ -22,15 +22,15 @@ pub struct Verified {
     pub files: u64,
     /// The number of rows in the verified tables.
     pub rows: u64,
-    /// A description of each damage that was found.
+    /// A description of each defect found, such as a corrupted or missing file.
     pub damage: Vec<String>,
 }
 
-/// Reads each layer once. If the layers are undamaged, also merges the tables of the newest generation and compares their checksums. Fetches each engine file
-/// once from the storage, and checks it on this machine for each generation that contains it.
+/// Reads each layer once. If the layers are intact, also merges the tables of the newest generation and compares their checksums. Fetches each engine file once
+/// from the storage, and checks it on this machine for each generation that contains it.
 ///
 /// # Errors
-/// `File` or `Store` if a file cannot be read now, for example because the network or the disk fails. Damage is returned in the result and is not an error.
+/// `File` or `Store` if a file cannot be read now, for example because the network or the disk fails. Corruption is reported in the result, not as an error.
 pub async fn verify(repository: &Repository) -> Result<Verified> {
     let (mut found, mut seen) = (Findings::default(), HashSet::new());
     let mut view = None;
@@ -78,7 +78,7 @@ pub async fn verify(repository: &Repository) -> Result<Verified> {
 #[derive(Default)]
 struct Findings {
     verified: Verified,
-    /// The damage found so far. Several generations can contain the same damaged file.
+    /// The defects found so far. A set is used because several generations can contain the same corrupted file.
     known: HashSet<String>,
 }
 
@@ -89,7 +89,7 @@ impl Findings {
         }
     }
 
-    /// Adds an error that means damage to the result. Returns any other error, such as a disk error. Such an error ends the verification.
+    /// If an error is permanent, adds it to the result as a defect. Returns any other error, such as a disk error, which ends the verification.
     fn note(&mut self, failure: Failure) -> Result<()> {
         if !is_damage(&failure) {
             return Err(failure);
@@ -113,7 +113,7 @@ impl Findings {
     }
 }
 
-/// Returns `true` if an error does not go away when the verification is repeated: a file is missing or has wrong content.
+/// Returns `true` if an error is permanent: a file is missing or has wrong content. Repeating the verification would not help.
 fn is_damage(failure: &Failure) -> bool {
     match failure {
         Failure::Refused(_) => true,

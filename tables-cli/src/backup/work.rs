@@ -18,8 +18,8 @@ use crate::failure::Result;
 use crate::rows::{is_read_first, is_read_last};
 use crate::transfer::checksum::Checksum;
 
-/// A record of the progress contains all completed tables, so it is written again only after the number of completed tables has grown by one part in `GROWTH`.
-/// After an interruption, at most these tables are read again.
+/// A progress record contains all completed tables. To limit the cost, it is written again only after the number of completed tables has grown by one part in
+/// `GROWTH`. After an interruption, at most the tables completed since the last record are read again.
 const GROWTH: usize = 16;
 
 /// The state of an unfinished generation.
@@ -47,7 +47,7 @@ pub(super) struct Current {
     /// The layers before `file`. Interrupted commands have written them up to their marks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) parts: Vec<Layer>,
-    /// The name of the file of the table's last layer, or `None` if the layer has not been started. Earlier releases did not record it.
+    /// The file name of the table's last layer, or `None` if the layer has not been started. Earlier releases did not record it.
     #[serde(default, deserialize_with = "file_name::optional")]
     pub(super) file: Option<String>,
     /// The position in the file before which all rows are durable.
@@ -108,7 +108,7 @@ impl State {
     }
 }
 
-/// Returns the name of the file of a new layer. Each name is used once, so a command that has lost the lock cannot change the layers of another command.
+/// Returns the file name for a new layer. Each name is used only once, so a command that has lost the lock cannot change the layers of another command.
 pub(super) fn new_file(table: &str, id: &str) -> String {
     format!("{table}-{id}-{}.rows", Uuid::new_v4().simple())
 }
@@ -135,12 +135,13 @@ impl Work {
         let base = base.map(|base| base.id.clone());
         let mut found = sealed::read::<State>(&*storage, WORKING)?.filter(|state| state.base == base);
         if let Some(state) = &mut found {
-            // IMPORTANT: these tables are read again, because tables may have been created since.
+            // IMPORTANT: the tables that must be read last are read again, because other tables may have been created since.
             state.tables.retain(|table| !is_read_last(&table.name));
             let id = state.id();
             if let Some(current) = &mut state.current {
                 current.file.get_or_insert_with(|| format!("{}-{id}-1.rows", current.name));
-                // IMPORTANT: the interrupted command may still be running, and write to its file after the mark.
+                // IMPORTANT: the interrupted command may still be running, and write to its file after the mark. The remaining rows are therefore written to
+                // another file.
                 if storage.can_lose_lock() {
                     current.end_layer();
                 }
@@ -187,7 +188,7 @@ impl Work {
         self.save()
     }
 
-    /// Records that the backup of a table is complete. The record is written with one of the following tables if many tables are complete.
+    /// Records that the backup of a table is complete. If many tables are complete, the record is written only together with one of the following tables.
     pub(super) fn complete(&mut self, table: TableRows) -> Result<()> {
         self.state.current = None;
         self.state.tables.push(table);
@@ -198,7 +199,7 @@ impl Work {
     pub(super) fn unsettled(&self, from: usize) -> Option<(usize, TableRows)> {
         let tables = &self.state.tables;
         let is_settled = |table: &TableRows| table.consistency != Consistency::Pages;
-        // IMPORTANT: a table that must be read first is not read again after another table was settled.
+        // IMPORTANT: the table with the schemas must be read before all other tables, so it is not read again once another table has been settled.
         let is_late = tables.iter().any(is_settled);
         let is_left = |table: &TableRows| is_settled(table) || is_late && is_read_first(&table.name);
         let found = tables.iter().enumerate().skip(from).find(|(_, table)| !is_left(table));
@@ -224,7 +225,7 @@ impl Work {
         sealed::write(&*self.storage, WORKING, &self.state)
     }
 
-    /// Adds the generation to the repository. Tables that no longer exist are left out.
+    /// Adds the generation to the repository. Tables that no longer exist are omitted.
     pub(super) fn commit(
         self,
         repository: &Repository,

@@ -78,7 +78,7 @@ fn property<'a>(source: &Source, row: &'a TableEntity) -> Option<&'a Value> {
     }
 }
 
-/// Returns the value of an index row's property, taken from the entity's property of the same name or from a part of the entity's key.
+/// Returns the value of an index row's property. It comes from the entity's property with the same name, or from a part of the entity's key.
 fn value(property: &StoredProperty, parts: &[Part], entity: &TableEntity) -> Result<Option<Value>, String> {
     if let Some(value) = entity.get(&property.name) {
         return Ok(Some(value.clone()));

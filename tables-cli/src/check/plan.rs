@@ -85,7 +85,7 @@ fn reason(schema: &StoredSchema, index: &StoredIndex) -> Option<String> {
     unknown.map(|property| format!("only the program knows the source of `{}`", property.name))
 }
 
-/// Returns the reason why the rows of an index or their entities cannot be distinguished from other rows of the table, or `None` if they can.
+/// Returns the reason why an index's rows or their entities cannot be distinguished from other rows in the table, or `None` if they can.
 fn rival(schema: &StoredSchema, index: &StoredIndex, schemas: &[(String, StoredSchema)]) -> Option<String> {
     let own = [Kind::Entity(schema), Kind::Index(schema, index)];
     let mut others = kind::of_table(&schema.table, schemas).filter(|kind| !own.contains(kind));

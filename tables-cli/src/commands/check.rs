@@ -190,7 +190,8 @@ impl Repair {
         store.require_key_order(ORDER_HELP)?;
         let name = table(&self.table)?;
         let (mut lines, mut refused, mut repaired) = (Vec::new(), 0, 0);
-        // IMPORTANT: a repair deletes orphaned rows. A row of a type whose schema cannot be read could be mistaken for one, so such a schema is an error.
+        // IMPORTANT: a repair deletes orphaned rows. A row whose type has an unreadable schema could be mistaken for an orphan, so an unreadable schema is an
+        // error.
         let schemas = keys::schemas_of_rows(&store.tables, &name).await?;
         let kinds = Kinds::new(name.as_str(), &schemas);
         for (_, schema) in schemas.iter().filter(|(of, _)| of == name.folded()) {

@@ -40,7 +40,7 @@ pub(super) struct Copy {
     /// The store that receives the rows
     #[arg(long, value_name = "STORE")]
     to: String,
-    /// The name of the table in the other store [default: the same]
+    /// The name of the table in the other store [default: same name]
     #[arg(long, value_name = "TABLE", requires = "table")]
     rename: Option<String>,
     /// A pattern of the new PartitionKey, with properties and keys in braces: {Region}_{PartitionKey}. Rows with equal new keys are refused

@@ -102,7 +102,7 @@ impl Delete {
             };
             confirm(self.yes, &format!("delete {what} in {}?", store.shown))?;
         } else if let (false, Some((partition, row))) = (self.yes, last) {
-            // A single row is deleted without confirmation. Matching rows added after the count must be kept.
+            // A single row is deleted without confirmation, so only this row may be deleted. Matching rows added after the count must be kept.
             selected.query.keys = KeyRange::rows(partition, TextRange::exactly(row));
         }
         if self.drop_table {

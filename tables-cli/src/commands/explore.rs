@@ -72,7 +72,7 @@ impl Explore {
 pub(super) fn source_of(context: &Context, store: &Store) -> Source {
     let source =
         Source::new(store.tables.clone(), store.shown.as_str()).with_identity(store.identity.as_str());
-    // An in-memory store ends with the process, so its saved queries and table sizes could not be used later.
+    // An in-memory store does not outlive the process, so its saved queries and table sizes would be useless later.
     let is_lasting = store.identity != Location::Memory.identity();
     let source = match Profiles::file(context.store.config.as_deref()).filter(|_| is_lasting) {
         Some(profiles) => source

@@ -37,7 +37,7 @@ pub(super) struct Restore {
     /// The beginning of the generation's name, or ~1 for the one before the newest [default: the newest generation]
     #[arg(long, value_name = "NAME")]
     generation: Option<String>,
-    /// The name of the restored table [default: the same]
+    /// The name of the restored table [default: same name]
     #[arg(long, value_name = "TABLE", requires = "table")]
     rename: Option<String>,
     /// Make the selected rows equal to the backup: overwrite and delete rows of the target
@@ -149,7 +149,7 @@ impl Restore {
         self.refuse_mixed_parts(restoring, (name, new)).await
     }
 
-    /// With `--keep`, returns an error if the restore would replace only some parts of a wide entity, or set a sequence back.
+    /// With `--keep`, returns an error if the restore would replace only some parts of a wide entity, or rewind a sequence.
     async fn refuse_mixed_parts(
         &self,
         restoring: &Restoring<'_>,

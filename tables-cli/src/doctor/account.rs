@@ -141,7 +141,7 @@ async fn resolve(host: &Host) -> (Step, Vec<SocketAddr>) {
     }
 }
 
-/// Connects to the address that answers first. An unreachable address, such as an IPv6 address without a route, therefore does not delay the others.
+/// Connects to the address that responds first. An unreachable address, such as an IPv6 address without a route, therefore does not delay the others.
 async fn connect_to_any(addresses: &[SocketAddr]) -> std::io::Result<TcpStream> {
     let connecting = addresses.iter().map(|address| Box::pin(TcpStream::connect(*address)));
     Ok(futures_util::future::select_ok(connecting).await?.0)

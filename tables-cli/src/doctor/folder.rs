@@ -35,7 +35,7 @@ pub(super) async fn examine(path: &Path, table: Option<&str>) -> Vec<Step> {
         }
     };
     steps.push(Step::passed("read", "the store can be read"));
-    // Opening the folder and closing it checks whether another process has locked it.
+    // Opening and closing the folder shows whether another process has locked it.
     match Engine::open(path) {
         Ok(engine) => {
             if let Err(error) = engine.close().await {

@@ -11,16 +11,16 @@ use crate::terminal::Printable;
 use table_inspect::kind::{self, Kind, Kinds};
 use table_inspect::value;
 
-/// The maximum number of characters of a value that a cell shows.
+/// The maximum number of characters of a value shown in a cell.
 const CELL: usize = 60;
-/// The maximum number of columns that are shown. In a table whose property names are values, each row has other properties.
+/// The maximum number of columns shown. In a table that uses values as property names, each row has different properties.
 const COLUMNS: usize = 1_000;
 
 /// Entities formatted as table rows. The columns are in the order in which they first occur.
 #[derive(Debug, Default)]
 pub struct Grid {
     columns: Vec<Column>,
-    /// The position of each column, including those that are not shown.
+    /// The position of each column, including columns that are not shown.
     positions: HashMap<Column, usize>,
     /// The cells of each row, with the positions of their columns.
     rows: Vec<Vec<(usize, String)>>,
@@ -56,8 +56,8 @@ impl Grid {
         self.rows.is_empty()
     }
 
-    /// Adds an entity with the properties in `shown`. The parts of its key are shown if a schema declares its kind. Otherwise, or without `kinds`, the raw key is
-    /// shown.
+    /// Adds an entity with the properties in `shown`. The parts of its key are shown if a schema declares its kind. Otherwise, or if `kinds` is `None`, the raw
+    /// key is shown.
     pub fn push(&mut self, entity: &TableEntity, kinds: Option<&Kinds<'_>>, shown: &Select) {
         let key = entity.key();
         let kind = kinds.map_or(Kind::Unknown, |kinds| kinds.of(entity));
@@ -140,7 +140,7 @@ fn short(value: &str) -> String {
     format!("{beginning}… (+{})", count - (CELL - 10))
 }
 
-/// Returns a text that has no control characters and is written in one line.
+/// Returns a string on one line, without control characters.
 fn line(text: &str) -> String {
     Printable(text).to_string().replace('\n', "\u{fffd}")
 }

@@ -15,7 +15,7 @@ use crate::parquet::value::Cell;
 #[derive(Debug)]
 pub(super) struct Collected {
     values: Values,
-    /// The number of the row of each value, in ascending order.
+    /// The row number of each value, in ascending order.
     rows: Vec<usize>,
 }
 

@@ -4,11 +4,11 @@ use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
 use parquet::errors::ParquetError;
 
-/// The maximum number of rows that are decoded at once.
+/// The maximum number of rows decoded in one batch.
 const BATCH_ROWS: usize = 1_024;
-/// The number of bytes of values after which no more rows are decoded at once.
+/// Once the decoded values take up this many bytes, no more values are added to the batch.
 const BATCH_BYTES: usize = 1 << 20;
-/// The maximum number of values of any size that are decoded before their sizes are added up.
+/// The maximum number of variable-length values that are decoded before the size of the batch is checked.
 const STEP: usize = 16;
 
 /// The values in a column, without nulls, in row order.

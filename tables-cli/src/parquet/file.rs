@@ -9,11 +9,11 @@ use table_inspect::record::{FileError, Result};
 use crate::parquet::reader::ParquetReader;
 use crate::transfer::checksum::Checksum;
 
-/// Opens a file for reading. If the footer of the file contains a checksum, first reads all rows and verifies the checksum, so a damaged file is rejected
+/// Opens a file for reading. If the footer of the file contains a checksum, first reads all rows and verifies the checksum, so a corrupted file is rejected
 /// before any of its rows is used.
 ///
 /// # Errors
-/// `Refused` if the file is damaged, or if [`ParquetReader::new`] rejects it. `Io` if the file cannot be read.
+/// `Refused` if the file is corrupted, or if [`ParquetReader::new`] rejects it. `Io` if the file cannot be read.
 pub fn read(path: &Path) -> Result<ParquetReader> {
     let reader = ParquetReader::new(File::open(path)?)?;
     if reader.recorded().is_none() {
@@ -26,7 +26,7 @@ pub fn read(path: &Path) -> Result<ParquetReader> {
 /// Reads all rows of a file written by `tables export`, verifies the checksum in the footer, and returns the checksum. `path` is the path that messages show.
 ///
 /// # Errors
-/// `Refused` if the file is damaged or has no checksum. `Io` if the file cannot be read.
+/// `Refused` if the file is corrupted or has no checksum. `Io` if the file cannot be read.
 pub fn verify(file: File, path: impl Display) -> Result<Checksum> {
     let damage = |fact: &str| FileError::Refused(format!("{path} is damaged: {fact}"));
     let reader = ParquetReader::new(file)?;

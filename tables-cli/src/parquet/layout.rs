@@ -12,7 +12,7 @@ use table_inspect::record::FileError;
 use crate::parquet::KEYS;
 use crate::parquet::value::{Form, micros, nanos};
 
-/// The maximum number of properties of a file. Each row group has a chunk for each column, also for those without values.
+/// The maximum number of properties in a file. Each row group has a chunk for every column, even for columns without values.
 const PROPERTIES: usize = 10_000;
 
 /// The properties of all entities that have been added, with their types.
@@ -156,12 +156,12 @@ impl Column {
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub(super) columns: Vec<Column>,
-    /// The indexes of the columns of each property, by property name.
+    /// The column indexes of each property, by property name.
     places: HashMap<String, Vec<usize>>,
 }
 
 impl Layout {
-    /// Returns the index and the form of each column of a property.
+    /// Returns the index and the form of each of a property's columns.
     pub(super) fn of(&self, name: &str) -> impl Iterator<Item = (usize, Form)> {
         let places = self.places.get(name).map_or(&[][..], Vec::as_slice);
         places.iter().filter_map(|at| Some((*at, self.columns.get(*at)?.form)))

@@ -64,7 +64,7 @@ impl ParquetReader {
         Some((entry(ROWS)?.parse().ok()?, entry(CHECKSUM)?))
     }
 
-    /// Returns the number of decoded values in memory of the column with the fewest.
+    /// Returns the number of decoded values in memory, for the column with the fewest of them.
     #[cfg(test)]
     pub(super) fn decoded(&self) -> usize {
         self.open.iter().map(Cursor::decoded).min().unwrap_or_default()
@@ -131,7 +131,7 @@ impl Iterator for ParquetReader {
         match self.next_row() {
             Ok(record) => record.map(Ok),
             Err(error) => {
-                // After damage is detected, no more records are read from the file.
+                // After corruption is detected, no more records are read from the file.
                 (self.left, self.group) = (0, self.file.num_row_groups());
                 Some(Err(error))
             }

@@ -37,7 +37,7 @@ pub(super) enum Kind {
 }
 
 impl Source {
-    /// Returns the name of the property that the values of the column become, or `None` for a column of a key or an ignored column.
+    /// Returns the name of the property that the column's values are imported into, or `None` for a key column or an ignored column.
     pub(super) fn property(&self) -> Option<&str> {
         match self {
             Self::Property(name, _) => Some(name),
@@ -82,7 +82,8 @@ impl Values {
     }
 }
 
-/// The maximum size of a value and of a row, in bytes, as for a line of JSON Lines. A small file can repeat a large value of a dictionary in many rows.
+/// The maximum size of a value and of a row, in bytes. It is the same as for a line of JSON Lines. The limit is needed because a small file can repeat a large
+/// dictionary value in many rows.
 pub(super) const MOST_BYTES: usize = 16 << 20;
 
 fn of_bytes(kind: Kind, bytes: &[u8]) -> Result<Value, &'static str> {

@@ -1,4 +1,4 @@
-//! Tests that files can be written and read back, and that damaged and unsupported files are rejected.
+//! Tests that files can be written and read back, and that corrupted and unsupported files are rejected.
 
 use std::fs::File;
 use std::path::Path;

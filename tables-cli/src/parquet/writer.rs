@@ -17,9 +17,9 @@ use crate::parquet::value::{Cell, Form, nanos};
 use crate::parquet::{CHECKSUM, ROWS, failure};
 use crate::transfer::checksum::Checksum;
 
-/// The number of rows at which a row group is written.
+/// Once a row group has this many rows, it is written.
 const GROUP_ROWS: usize = 100_000;
-/// The total size of values, in bytes, at which a row group is written.
+/// Once the values of a row group reach this total size, in bytes, it is written.
 const GROUP_BYTES: usize = 32 << 20;
 
 /// A writer that writes entities as Parquet with a fixed set of columns. It keeps one row group in memory.

@@ -65,7 +65,7 @@ impl Change {
 pub(crate) struct Numbered {
     /// The number of the record, in insertion order.
     pub(crate) number: u64,
-    /// The number of the first record of the change's unit of work. The changes of a unit are written together or not at all.
+    /// The number of the first record in the change's unit of work. The changes in a unit are written together or not at all.
     pub(crate) unit: u64,
     /// The line of the record in the imported file.
     pub(crate) line: u64,

@@ -22,7 +22,7 @@ pub struct Copying<'a> {
     pub rewrite: &'a (dyn Fn(TableEntity) -> Result<TableEntity> + Sync),
     /// The operation used to write rows.
     pub mode: Mode,
-    /// `true` to reject a row that would replace a part of a wide entity with a part from a different write, or set a sequence back.
+    /// `true` to reject a row that would replace a part of a wide entity with a part from a different write, or rewind a sequence.
     pub guards_parts: bool,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,

@@ -1,4 +1,4 @@
-//! Protects wide entities and sequences while rows are written. Rejects rows that would mix parts of different writes, and rows that would set a sequence back.
+//! Protects wide entities and sequences while rows are written. Rejects rows that would mix parts of different writes, and rows that would rewind a sequence.
 //! Accepted parts and sequences are written only if the stored rows have not changed since they were read.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -49,7 +49,7 @@ impl Guarded {
         Ok(guarded)
     }
 
-    /// Returns an error if a row comes from a different write than the stored parts of its entity, or if the row would set a sequence back.
+    /// Returns an error if a row comes from a different write than the stored parts of its entity, or if the row would rewind a sequence.
     pub(super) fn admit(&self, row: &TableEntity, mode: Mode) -> Result<()> {
         let row_key = row.key().row_key.as_str();
         if is_sequence(row_key)

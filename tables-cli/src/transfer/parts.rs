@@ -1,5 +1,5 @@
 //! Compares a transfer with the wide entities and sequences in its target, before any row is written. Refuses a transfer that would mix parts of different
-//! writes, or set a sequence back.
+//! writes, or rewind a sequence.
 
 use table_core::query::{EntityRef, KeyRange, Select};
 use table_core::{DynTableStore, EntityKey, Query, TableName};
@@ -28,7 +28,7 @@ fn guarded() -> Result<Query> {
     Ok(Query { select, ..Query::parse(&format!("{HAS_WRITE} or {IS_SEQUENCE}"))? })
 }
 
-/// The wide entities for which the source contains a part from a different write. An entity is kept only while more of its parts can follow in key order.
+/// The wide entities for which the source contains a part from a different write. An entity is removed once no more of its parts can follow in key order.
 #[derive(Debug, Default)]
 struct Replaced(Vec<EntityKey>);
 
@@ -46,7 +46,7 @@ impl Replaced {
     }
 }
 
-/// Returns an error if a transfer would replace only some parts of a wide entity in the target, or set back a sequence in the target.
+/// Returns an error if a transfer would replace only some parts of a wide entity in the target, or rewind a sequence in the target.
 ///
 /// # Errors
 /// - `Refused`, with the first such entity or sequence, if one exists.

@@ -121,7 +121,7 @@ fn named(schema: &StoredSchema, row: &TableEntity, table: &TableName) -> Result<
     Ok(named)
 }
 
-/// Returns the name of the property that stores piece number `at` of a schema's text.
+/// Returns the name of the property that stores piece `at` of a schema's text.
 fn piece(at: usize) -> String {
     if at == 0 { "Schema".to_owned() } else { format!("Schema{at}") }
 }

@@ -1,5 +1,5 @@
-//! Protects sequences in the target of a transfer. A row that would set a sequence back, or remove its next number, is rejected, because the sequence would
-//! then issue numbers that existing entities already have.
+//! Protects sequences in the target of a transfer. A row that would rewind a sequence, or remove its next number, is rejected, because the sequence would then
+//! issue numbers that existing entities already have.
 
 use table_core::{TableEntity, Value};
 

@@ -154,8 +154,8 @@ impl StateFile {
     /// # Errors
     /// `File` if the state file cannot be written.
     pub fn finish(&mut self, records: u64) -> Result<()> {
-        // IMPORTANT: the number of records and the completion must be recorded in one write. With only the number and no continuation token, a complete
-        // transfer would start over and process all its records again.
+        // IMPORTANT: the number of records and the completion must be recorded in one write. If only the number were recorded, without a continuation token, a
+        // complete transfer would start over and process all its records again.
         self.state = State { records, continuation: None, is_done: true, ..std::mem::take(&mut self.state) };
         self.save()
     }

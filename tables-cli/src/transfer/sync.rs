@@ -19,7 +19,7 @@ use crate::transfer::progress;
 use crate::transfer::writer::{Mode, Writer};
 use row::{change, read, read_again, write};
 
-/// The maximum number of different rows that are compared again at a time.
+/// Once this many differing rows are waiting, they are compared again.
 const AGAIN: usize = 64;
 /// The maximum number of concurrent reads by key.
 const CONCURRENCY: usize = 16;
@@ -70,7 +70,7 @@ impl Differences {
 /// Makes a table in the target equal to the same table in the source. After an error, another call completes the synchronisation.
 ///
 /// Programs may write to both tables at the same time, for example another call of this function. A row is replaced or deleted only if it still differs when
-/// its source is read again by key, and only in the version that was compared.
+/// its source is read again by key. The change is conditional on the version of the target row that was compared.
 ///
 /// # Errors
 /// `Refused` if the target rejects a row, or if a program keeps writing to a row. Any error from either store.
@@ -136,7 +136,7 @@ struct Syncing<'a> {
 }
 
 impl Syncing<'_> {
-    /// Returns `true` if the row of the target must be changed.
+    /// Returns `true` if the row in the target must be changed.
     fn differs(&self, compared: &Compared) -> bool {
         match compared {
             Compared::Same(_) => false,
@@ -164,7 +164,7 @@ impl Syncing<'_> {
             }
             self.found.count(&compared);
             let key = compared.key().clone();
-            // The number of the change identifies the key of a rejected change.
+            // If the change is rejected, this number identifies its key.
             let number = self.settled + self.written.len() as u64;
             self.written.push_back(key);
             if let Some(change) = change(compared) {
@@ -175,7 +175,7 @@ impl Syncing<'_> {
         Ok(())
     }
 
-    /// Compares the rows again whose changes were rejected, because a program may have changed them.
+    /// Compares again the rows whose changes were rejected, because a program may have changed these rows.
     async fn settle(&mut self) -> Result<()> {
         for rejected in self.writer.take_rejected() {
             let at = rejected.line.checked_sub(self.settled).and_then(|at| usize::try_from(at).ok());
@@ -190,7 +190,7 @@ impl Syncing<'_> {
         Ok(())
     }
 
-    /// Makes one row of the target equal to the row of the source.
+    /// Makes one row in the target equal to the row in the source.
     async fn write_alone(&self, key: &EntityKey) -> Result<()> {
         for _ in 0..ATTEMPTS {
             // IMPORTANT: the target is read first. If a program writes to both tables after that, the version in the target is stale, and the write is rejected.

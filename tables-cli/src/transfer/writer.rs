@@ -75,7 +75,7 @@ impl Writer {
         }
     }
 
-    /// Makes the writer reject an entity that would replace a part of a wide entity with a part from a different write, or set a sequence back. Before each
+    /// Makes the writer reject an entity that would replace a part of a wide entity with a part from a different write, or rewind a sequence. Before each
     /// transaction that may contain such rows, the writer reads the stored rows. It then applies the changes only if those rows are unchanged.
     #[must_use]
     pub const fn guarding_parts(mut self) -> Self {

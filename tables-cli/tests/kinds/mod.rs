@@ -1,4 +1,4 @@
-//! Tables with each kind of derived rows, such as index rows, copies and views. A program fills the tables and checks them.
+//! Tables with each kind of derived row, such as index rows, copies and views. A program fills the tables and checks them.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
@@ -176,7 +176,7 @@ macro_rules! visit {
     }};
 }
 
-/// A kind of derived rows to test.
+/// A kind of derived row to test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     Indexed,

@@ -98,7 +98,7 @@ const fn mode(edm: EdmType) -> &'static str {
     }
 }
 
-/// Returns the regular expression for values of a type, with which the script lets the browser validate a value against the selected type.
+/// Returns a regular expression for values of a type. The script uses it to let the browser validate a value against the selected type.
 const fn pattern(edm: EdmType) -> Option<&'static str> {
     match edm {
         EdmType::Int32 => Some("-?[0-9]{1,10}"),

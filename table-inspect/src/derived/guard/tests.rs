@@ -1,4 +1,4 @@
-//! Tests that writes which tear a wide entity or set a sequence back are refused, and that the other writes are sent together and with conditions.
+//! Tests that writes that would tear a wide entity or rewind a sequence are refused. All other writes are returned in units and with conditions.
 
 use table_core::limits::Limits;
 use table_core::{BlockOn, Engine, RowKey, Transaction};
@@ -55,7 +55,7 @@ fn guarded(writes: Vec<(RowKey, OperationKind)>) -> Result<Vec<Vec<Operation>>> 
     .block_on()
 }
 
-/// Tests that the writes to one wide entity are one unit, and that writes to parts and sequences are conditional on the state that was read.
+/// Tests that the writes to one wide entity form one unit, and that writes to parts and sequences are conditional on the state that was read.
 #[test]
 fn writes_are_returned_in_units_with_the_conditions_that_were_read() {
     let writes = vec![

@@ -95,7 +95,7 @@ async fn found(store: &DynTableStore, row_keys: &[&str]) -> Vec<String> {
     rows.into_iter().map(|row| row.key().row_key.as_str().to_owned()).collect()
 }
 
-/// Tests that few rows between two distant entities are read, and few rows with `RowKey`s between those of the parts of one entity.
+/// Tests that only a few of the rows between two distant entities are read, and only a few of the rows that sort between the parts of one entity.
 #[test]
 fn few_rows_other_than_the_parts_are_read() {
     async {

@@ -21,8 +21,8 @@ impl Log {
     /// Starts the log.
     pub(crate) fn begin(self) {
         let level = if matches!(self, Self::Quiet) { Level::WARN } else { Level::INFO };
-        // By default, the library reports a failed write with `eprintln!`, which panics if standard error is not writable, for example because it is a file on
-        // a full disk.
+        // By default, the library reports a failed write with `eprintln!`, which panics if standard error is not writable, for example because its disk is
+        // full.
         let log = tracing_subscriber::fmt()
             .with_writer(std::io::stderr)
             .with_max_level(level)

@@ -62,7 +62,7 @@ async fn serve(arguments: Arguments) -> Result<(), Error> {
     let text = format!(
         "tables {scheme}://{tables}  queues {scheme}://{queues}  no blobs {scheme}://{blobs}\n{lines}"
     );
-    // A server with a closed or full standard output still serves.
+    // If standard output is closed or its disk is full, the server still serves requests.
     let mut out = io::stdout();
     drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
     server.serve_until(end).await;

@@ -75,8 +75,8 @@ impl fmt::Display for Planned {
     }
 }
 
-/// Returns the accounts named by the flags and the file, or the emulator's account if neither names any. `fallback` is the key for each account without one in
-/// its flag.
+/// Returns the accounts named by the flags and the file, or the emulator's account if neither names any. `fallback` is the key for accounts whose flag contains
+/// no key.
 ///
 /// # Errors
 /// `InvalidInput` if a name is invalid or duplicate, or an account has no key, no location or two locations.

@@ -29,13 +29,13 @@ const CASES: &[Case] = &[
     Case { flag: "tls-self-signed", in_file: "'a'", value: "b", rest: &[] },
     Case { flag: "latency", in_file: "2", value: "3", rest: &[] },
     Case { flag: "faults", in_file: "'busy=2'", value: "busy=3", rest: &[] },
-    // Without TLS, an issuer's keys are not read.
+    // In a build without TLS, an issuer's keys are not read.
     #[cfg(feature = "tls")]
     Case { flag: "oauth-keys", in_file: "'a'", value: "b", rest: &["--oauth-issuer", "i"] },
 ];
 
-/// Flags without a case: flags without an entry in the file or with only one value, `account`, whose values are added to those in the file, and flags that take
-/// effect only with an issuer's keys.
+/// Flags without a case. Some have no entry in the file, have only one value, or take effect only with an issuer's keys. The values of `account` are added to
+/// those in the file.
 const WITHOUT_CASE: &[&str] =
     &["account", "config", "help", "version", "oauth", "throttle", "oauth-issuer", "oauth-audience"];
 

@@ -86,7 +86,7 @@ async fn acl_4_a_repeated_creation_makes_the_queue_the_owner_of_its_metadata() {
     }
 }
 
-/// Tests a creation that fails before or after the metadata is stored, and a later creation of the queue by the program.
+/// Tests a creation that fails before or after the metadata is stored, and a later creation of the queue by the embedding program.
 #[tokio::test]
 async fn acl_4_a_refused_creation_leaves_no_metadata_to_the_next_queue() {
     let queue = QueueName::new("work").unwrap();

@@ -6,7 +6,7 @@ use crate::audit::finding::Finding;
 use crate::audit::shape::Shape;
 use table_inspect::infer::{Codec, Group, Piece};
 
-/// The minimum number of partitions required to infer a trend.
+/// The minimum number of partitions from which a trend is inferred.
 const PARTITIONS: usize = 8;
 
 const FIX: &str = "begin the PartitionKey with a part that spreads the writes, such as the device, and put the time into the RowKey; the package `table-advice` measures the effect";
@@ -60,7 +60,7 @@ fn is_counted(texts: &[&str]) -> bool {
     first.ends_with('9') && shapes.iter().all(|shape| shape.text == first && shape.numbers.len() == 1)
 }
 
-/// Returns `true` if every row has a write time and, in key order, at least 95 % of the write times are later than the previous one.
+/// Returns `true` if every row has a write time and, in key order, at least 95% of the write times are later than the previous one.
 fn follows_time(rows: &[&TableEntity]) -> bool {
     let times: Vec<_> = rows.iter().filter_map(|row| row.timestamp()).collect();
     let rising = times.iter().zip(times.iter().skip(1)).filter(|(one, next)| one < next).count();

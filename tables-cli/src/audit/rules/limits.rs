@@ -9,12 +9,12 @@ use crate::audit::wide;
 const ENTITY: u64 = 1 << 20;
 /// The maximum number of custom properties (ENT-2).
 const PROPERTIES: u64 = 252;
-/// The maximum length of a string in characters, and half the maximum size of a binary value in bytes (TYPE-10).
+/// The maximum length of a string, in characters. The maximum size of a binary value is twice this number of bytes (TYPE-10).
 const VALUE: u64 = 32_768;
 /// The maximum length of a key, in characters (KEY-7).
 const KEY: u64 = 512;
 
-/// A check for entities that reach at least 80 % of a limit.
+/// A check for entities that reach at least 80% of a limit.
 #[derive(Debug)]
 pub(in crate::audit) struct Limits {
     bytes: Finding,

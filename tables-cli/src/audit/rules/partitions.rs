@@ -4,11 +4,11 @@ use table_core::{EntityKey, TableEntity};
 
 use crate::audit::finding::Finding;
 
-/// The minimum number of rows in a table for comparing its partitions.
+/// The minimum number of rows in a table whose partitions are compared.
 const ROWS: u64 = 1_000;
-/// The number of rows at which a partition is reported as huge. Reading a partition of this size takes a thousand requests.
+/// A partition with at least this many rows is reported as huge. Reading it takes a thousand requests or more.
 const HUGE_ROWS: u64 = 1_000_000;
-/// The size in bytes at which a partition is reported as huge.
+/// A partition of at least this size, in bytes, is reported as huge.
 const HUGE_BYTES: u64 = 1 << 30;
 
 /// A collector of partition sizes. Rows must be added in key order. Only the current, the largest and the first ten huge partitions are kept in memory.

@@ -9,7 +9,7 @@ use crate::audit::finding::Finding;
 /// The maximum number of properties whose types are counted.
 const NAMES: usize = 2_000;
 
-/// A count of each property's value types.
+/// The number of values of each type, for each property.
 #[derive(Debug, Default)]
 pub(in crate::audit) struct Types {
     names: BTreeMap<String, Vec<Seen>>,

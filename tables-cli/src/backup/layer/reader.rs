@@ -39,7 +39,7 @@ impl LayerReader {
     /// Returns the next record, or `None` after the last one.
     ///
     /// # Errors
-    /// `Refused`, with the file and the position, if a block is damaged. `File` if the layer cannot be read.
+    /// `Refused`, with the file and the position, if a block is corrupted. `File` if the layer cannot be read.
     pub fn next_record(&mut self) -> Result<Option<Record>> {
         if self.at == self.block.len() && !self.next_block()? {
             return Ok(None);

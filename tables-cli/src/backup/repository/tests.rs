@@ -1,4 +1,4 @@
-//! Tests that a backup storage belongs to one store and one command, and that its generations are named in order and found.
+//! Tests that backup storage belongs to one store and can be locked by only one command, and that its generations are named in order and can be found.
 
 use super::*;
 

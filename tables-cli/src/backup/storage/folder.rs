@@ -18,7 +18,7 @@ pub struct Folder {
     lock: Mutex<Option<Locked>>,
 }
 
-/// The file that commands lock jointly while they have a temporary folder among the backups.
+/// Commands hold a shared lock on this file while they have a temporary folder among the backups.
 pub(in crate::backup) const VIEWS: &str = "VIEWS";
 /// The prefix of the names of temporary folders.
 pub(in crate::backup) const VIEW: &str = "view-";
@@ -28,18 +28,18 @@ pub(in crate::backup) const VIEW: &str = "view-";
 pub(in crate::backup) struct Locked(File);
 
 impl Locked {
-    /// Locks a file jointly with other calls of this function, and creates it if it does not exist. Returns `None` if another process has locked it alone.
+    /// Acquires a shared lock on a file, and creates the file if it does not exist. Returns `None` if another process holds an exclusive lock.
     pub(in crate::backup) fn shared(path: &Path) -> Result<Option<Self>> {
         let file = created(path)?;
         Self::after(file.try_lock_shared(), file, path)
     }
 
-    /// Locks a file. Returns `None` if another process has locked it.
+    /// Acquires an exclusive lock on a file. Returns `None` if another process has locked the file.
     fn new(path: &Path) -> Result<Option<Self>> {
         Self::of(File::open(path).map_err(Failure::file(path.display()))?, path)
     }
 
-    /// Locks an open file. Returns `None` if another process has locked it.
+    /// Acquires an exclusive lock on an open file. Returns `None` if another process has locked the file.
     fn of(file: File, path: &Path) -> Result<Option<Self>> {
         Self::after(file.try_lock(), file, path)
     }
@@ -69,7 +69,7 @@ impl Folder {
         Self { path: path.to_owned(), lock: Mutex::new(None) }
     }
 
-    /// Removes the temporary folders of commands that were killed, unless another command has such a folder at present.
+    /// Removes the temporary folders of commands that were killed, unless another command currently uses such a folder.
     fn remove_views(&self) -> Result<()> {
         let mut views = self.names("")?;
         views.retain(|name| name.starts_with(VIEW));
@@ -77,7 +77,7 @@ impl Folder {
         if views.is_empty() {
             return Ok(());
         }
-        // IMPORTANT: the folders were listed before the file is locked. The folder of a command that starts later is not in the list.
+        // IMPORTANT: the folders were listed before the lock is acquired, so the list does not contain the folder of a command that starts later.
         let Some(_locked) = Locked::of(created(&path)?, &path)? else { return Ok(()) };
         for folder in views.iter().map(|name| self.path.join(name)) {
             std::fs::remove_dir_all(&folder).map_err(Failure::file(folder.display()))?;
@@ -230,7 +230,7 @@ impl Append for Growing {
     }
 }
 
-/// Opens a file, and creates it if it does not exist. A link in a backup written by someone else must not create its target.
+/// Opens a file, and creates it if it does not exist. A link in an untrusted backup must not create its target.
 fn created(path: &Path) -> Result<File> {
     let opened = match File::create_new(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => File::open(path),

@@ -5,8 +5,8 @@
 //! creating the object with the next number. An object can be created by only one command. A command loses the lock as soon as another command creates an
 //! object with a higher number. No clocks are compared.
 //!
-//! A client can send a request again after its answer was lost, and then finds the object that its first attempt created. Each object therefore contains a random
-//! token, from which a command recognises its own object.
+//! A client may resend a request because the response was lost, and then finds the object that its first attempt created. Each object therefore contains a
+//! random token, by which a command recognises its own object.
 //!
 //! Numbers are never reused, because the last holder leaves an object that marks the lock as free. A command that has lost the lock can therefore never hold
 //! the highest number again.
@@ -27,9 +27,9 @@ use uuid::Uuid;
 use crate::backup::storage::requests::Requests;
 use crate::failure::{Failure, Result};
 
-/// The time without a renewal after which another command takes over the lock.
+/// If the lock is not renewed for this long, another command takes it over.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
-/// The time after which the holder renews a lock.
+/// The interval at which the holder renews the lock.
 pub(super) const RENEWAL: Duration = Duration::from_secs(5);
 /// The content of the object that the last holder leaves to mark the lock as free.
 const FREE: &[u8] = b"free";

@@ -50,7 +50,7 @@ impl Objects {
         Self { timeout, ..self }
     }
 
-    /// Sets the number of bytes at which an object of a growing file is written.
+    /// Sets the size, in bytes, at which the buffered end of a growing file is written as an object.
     #[cfg(test)]
     pub(in crate::backup) fn with_segment(mut self, segment: usize) -> Self {
         if let Some(shared) = Arc::get_mut(&mut self.shared) {
@@ -59,7 +59,7 @@ impl Objects {
         self
     }
 
-    /// Sets the time after which a command renews its lock.
+    /// Sets the interval at which a command renews its lock.
     #[cfg(test)]
     pub(in crate::backup) fn with_renewal(mut self, renewal: Duration) -> Self {
         if let Some(shared) = Arc::get_mut(&mut self.shared) {

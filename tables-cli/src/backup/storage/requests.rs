@@ -157,7 +157,7 @@ impl Requests {
 impl Drop for Requests {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // Dropping the runtime would wait for it, which is not allowed on a thread of another runtime.
+            // Dropping the runtime would block until it has shut down, which is not allowed on a thread of another runtime.
             runtime.shutdown_background();
         }
     }

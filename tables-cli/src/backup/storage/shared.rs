@@ -16,7 +16,7 @@ pub(super) struct Shared {
     pub(super) segment: usize,
     pub(super) shown: String,
     pub(super) lease: Mutex<Option<Lease>>,
-    /// The time after which a command renews its lock.
+    /// The interval at which a command renews its lock.
     pub(super) renewal: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Tests that concurrent writes by a program to the same wide entities and sequences neither mix parts of different writes nor set a sequence back.
+//! Tests that concurrent writes by a program to the same wide entities and sequences neither mix parts of different writes nor rewind a sequence.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::transfer::writer::Writer;
 
 const SEQUENCE: &str = "\u{FFFC}sequence_orders";
 
-/// An action of a program before a request of the writer.
+/// An action that a program performs before one of the writer's requests.
 #[derive(Clone, Copy, Debug)]
 enum Work {
-    /// Takes ten numbers from the sequence.
+    /// Allocates ten numbers of the sequence.
     TakeNumbers,
     /// Replaces the wide entity `w` with one that has the given number of parts.
     Rewrite(usize),
@@ -30,13 +30,13 @@ enum Work {
     Plain,
 }
 
-/// A store in which a program acts before one request, counted from 0, or before every request.
+/// A store in which a concurrent program acts before one request, counted from 0, or before every request.
 #[derive(Debug)]
 struct Shared {
     engine: Engine,
     capabilities: Capabilities,
     requests: AtomicUsize,
-    /// The sequence's next number after the last one taken by the program.
+    /// The sequence's next number after the program's last allocation.
     taken: AtomicI64,
     at: Option<usize>,
     work: Work,
@@ -138,7 +138,7 @@ impl Hooks for Shared {
     }
 }
 
-/// The result of writing rows while a program acts.
+/// The result of writing rows while a concurrent program acts.
 struct Outcome {
     /// All rows of the table.
     stored: Vec<TableEntity>,
@@ -148,7 +148,7 @@ struct Outcome {
     taken: i64,
 }
 
-/// Writes rows to a table with a sequence and a wide entity of two parts, while a program acts.
+/// Writes rows to a table with a sequence and a wide entity of two parts, while a concurrent program acts.
 async fn written(
     work: Work,
     at: Option<usize>,
@@ -175,8 +175,8 @@ async fn written(
     Outcome { stored: rows(&engine).await, rejected, requests, taken }
 }
 
-/// Returns a description of the defect of the stored rows, if any: a sequence behind the numbers taken by the program, or an entity with parts from several
-/// writes.
+/// Returns a description of the defect of the stored rows, if any: a sequence that is behind the numbers allocated by the program, or an entity with parts from
+/// several writes.
 fn fault(outcome: &Outcome) -> Option<String> {
     let rows = &outcome.stored;
     let next = rows.iter().find_map(|row| row.get("Next").cloned());

@@ -38,7 +38,7 @@ pub(super) async fn read_again(
     })
 }
 
-/// Returns the change that makes the target equal to the source, in the version of the target that was compared. Returns `None` if they are equal.
+/// Returns the change that makes the target equal to the source, conditional on the target's version that was compared. Returns `None` if they are equal.
 pub(super) fn change(compared: Compared) -> Option<Change> {
     let version = |target: &TableEntity| target.etag().cloned().map_or(IfMatch::Any, IfMatch::ETag);
     match compared {
@@ -52,7 +52,7 @@ pub(super) fn change(compared: Compared) -> Option<Change> {
     }
 }
 
-/// Writes a difference. Returns `false` if a program has changed the row of the target after it was compared.
+/// Writes a difference. Returns `false` if a program has changed the target row since it was compared.
 pub(super) async fn write(target: &DynTableStore, name: &TableName, compared: Compared) -> Result<bool> {
     let partition_key = compared.key().partition_key.clone();
     let Some(change) = change(compared) else { return Ok(true) };

@@ -1,4 +1,4 @@
-//! Tests that a synchronisation neither deletes nor sets back rows that another synchronisation of the same tables writes meanwhile.
+//! Tests that a synchronisation neither deletes nor reverts rows that another synchronisation of the same tables writes at the same time.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ struct Tables {
     random: Mutex<StdRng>,
     /// The number of remaining writes of the program.
     left: AtomicUsize,
-    /// The turn to write a row to both tables.
+    /// The lock held while a row is written to both tables.
     turn: futures_util::lock::Mutex<()>,
 }
 

@@ -8,11 +8,12 @@ use table_core::{Error, PartitionKey};
 use crate::transfer::change::{Mode, Numbered};
 use crate::transfer::writer::group::Group;
 
-/// The number of buffered changes at which the oldest group is written.
+/// Once this many changes are buffered, the oldest group is written.
 pub(super) const CHANGES: usize = 20_000;
-/// The total size of the buffered changes, in bytes, at which the oldest group is written.
+/// Once the buffered changes reach this total size, in bytes, the oldest group is written.
 pub(super) const BYTES: usize = 16 << 20;
-/// The number of stale entries that `order` may contain before it is cleaned up. A stale entry refers to a group already removed from the buffer.
+/// Stale entries are removed from `order` once it exceeds twice the number of groups by more than this number. A stale entry refers to a group already removed
+/// from the buffer.
 const STALE: usize = 1_000;
 
 /// The groups not yet written.

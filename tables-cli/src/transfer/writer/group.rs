@@ -131,7 +131,7 @@ impl Group {
             if let Some(gone) = changes.extract_if(.., |numbered| is_gone(numbered)).next() {
                 outcomes.push((gone.number, None));
             } else {
-                // A failed condition on a row that the group does not write rejects all guarded changes.
+                // If a condition on a row that the group does not write fails, all guarded changes are rejected.
                 let is_wrong = |numbered: &Numbered| match wrong {
                     Some((unit, _)) => numbered.unit == unit,
                     None => guard.applies(numbered),

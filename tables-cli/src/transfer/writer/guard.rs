@@ -38,7 +38,7 @@ impl<'a> Guard<'a> {
         Ok(())
     }
 
-    /// Removes the changes that would mix parts of different writes or set a sequence back. Returns the numbers of their records, with the reasons.
+    /// Removes the changes that would mix parts of different writes or rewind a sequence. Returns the numbers of their records, with the reasons.
     pub(super) fn reject(&self, changes: &mut Vec<Numbered>) -> Result<Vec<(u64, Option<Rejected>)>> {
         let Some(guarded) = &self.guarded else { return Ok(Vec::new()) };
         let (mut kept, mut rejected) = (Vec::new(), Vec::new());
