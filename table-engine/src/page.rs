@@ -5,7 +5,7 @@ use std::ops::{Bound, ControlFlow};
 use table_store::filter::Matcher;
 use table_store::limits::PAGE_ENTITIES;
 use table_store::name::TableName;
-use table_store::query::{Continuation, EntityRef, Gather, Page, Position, Query, QueryClass, Rows, Select};
+use table_store::query::{Continuation, EntityRef, Gather, Page, Position, Query, QueryClass, Select};
 use table_store::row::RowView;
 use table_store::store::StoredRow;
 use table_store::{Error, Result};
@@ -109,6 +109,7 @@ pub(crate) fn read(
         rows: pager.rows.finish()?,
         continuation: next.map(|position| Continuation::new(name, query, position).in_incarnation(id)),
         rows_read: Some(pager.rows_read),
+        skipped: 0,
     };
     Ok((page, gap))
 }

@@ -205,7 +205,7 @@ fn every_concurrent_open_shows_a_prefix_with_all_acknowledged_writes() {
     let disk: Arc<dyn Disk> = Arc::new(GatedDisk::default());
     let writer = with_table(options_on(&disk).open(folder.path()).unwrap());
     let acknowledged = std::sync::atomic::AtomicI32::new(-1);
-    let order = std::sync::atomic::Ordering::SeqCst;
+    let order = Ordering::SeqCst;
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for n in 0..1_500 {

@@ -1,5 +1,7 @@
 //! Tests entities that are corrected, retried and corrupted again while a follower works.
 
+use std::slice;
+
 use pollster::block_on;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
@@ -166,7 +168,7 @@ fn imp_6_a_row_that_the_store_cannot_represent_is_set_aside_and_keeps_its_share(
         let years = 20 * 30 + 10 * (i64::from(changed) - 1);
         assert_eq!(members(&view, "A"), (20, years), "{changed} changed: the row counts as it was before");
         let aside = || block_on(view.poison()).unwrap().into_iter().map(|one| one.source).collect::<Vec<_>>();
-        assert_eq!(aside(), [strange.clone()]);
+        assert_eq!(aside(), slice::from_ref(&strange));
         let rebuilt = block_on(view.rebuild().run()).unwrap();
         assert_eq!((rebuilt.failed, rebuilt.removed), (1, 0), "{changed} changed");
         assert_eq!(members(&view, "A"), (20, years), "{changed} changed: rebuilt");
