@@ -9,7 +9,7 @@ use table_core::index::{ReadAtOnce, ReadLater};
 use table_core::key::EntityKey;
 use table_core::query::{EntityRef, Select};
 use table_core::selection::{
-    Class, IntoSelection, PagedOf, Point, PointKey, ReadableAs, Scan, Selection, Source,
+    Class, IntoPoints, IntoSelection, PagedOf, Point, PointKey, ReadableAs, Scan, Selection, Source,
 };
 use table_core::store::{StoredRow, TableStore};
 use table_core::table::{EntityQuery, SchemaRecord, TableScan};
@@ -51,6 +51,56 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         F: Source<Consistency: ReadAtOnce<E>> + ReadableAs<P>,
     {
         self.entity(key.into_point()).boxed()
+    }
+
+    /// Returns many entities, in the order of the given keys, with up to 16 concurrent point queries; see
+    /// [`Table::get_many`](table_core::Table::get_many). Keys of a unique index in the partition are also accepted.
+    ///
+    /// ```
+    /// # use table_core::{Engine, Entity};
+    /// # use table_patterns::EntityStore;
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", feed)]
+    /// # #[partition_key(department)]
+    /// # #[row_key(id)]
+    /// # struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+    /// # pollster::block_on(async {
+    /// let employees = Engine::in_memory().entities::<Employee>().create_if_missing().await?;
+    /// employees.insert(&Employee { department: "Sales".into(), id: 223, age: 36 }).await?;
+    /// let found = employees.get_many([121, 223].map(|id| Employee::key("Sales", id))).await?;
+    /// assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true]);
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// `IndexNotReady` while the index is building; the first error among the lookups.
+    pub fn get_many<K>(&self, keys: K) -> BoxFuture<'_, Result<Vec<Option<Versioned<E>>>>>
+    where
+        K: IntoPoints<E, From: Source<Consistency: ReadAtOnce<E>> + ReadableAs<E>>,
+    {
+        let reads = self.table.get_many(keys);
+        async move {
+            self.require_ready::<K::From>().await?;
+            reads.await
+        }
+        .boxed()
+    }
+
+    /// Returns `true` if an entity with the key exists. Sends one request.
+    ///
+    /// # Errors
+    /// Any error from [`get`](Self::get).
+    pub fn exists<F>(&self, key: impl PointKey<E, From = F>) -> BoxFuture<'_, Result<bool>>
+    where
+        F: Source<Consistency: ReadAtOnce<E>> + ReadableAs<E>,
+    {
+        let read = self.table.exists(key.into_point());
+        async move {
+            self.require_ready::<F>().await?;
+            read.await
+        }
+        .boxed()
     }
 
     /// Returns an entity's possibly stale copy in an index of another partition or table (PAT-INTER-3). Sends one request.
