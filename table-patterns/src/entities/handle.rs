@@ -15,8 +15,9 @@ use crate::entities::turns::Turns;
 
 /// A handle to a table's entities of type `E`. Every write also writes the rows of all patterns declared on the struct or attached by the store.
 ///
-/// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the same methods as [`Table`], and also creates [units of
-/// work](crate::unit), which are transactions over several entity types. Entities without declared patterns are written without a read, as with a [`Table`].
+/// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the methods of [`Table`] for reading and writing entities, and
+/// also creates [units of work](crate::unit), which are transactions over several entity types. [`table`](Self::table) returns the table's handle, which also
+/// plans queries, and reads groups and sets. Entities without declared patterns are written without a read, as with a [`Table`].
 ///
 /// ```
 /// use table_core::{Engine, Entity};
