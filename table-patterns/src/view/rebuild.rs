@@ -48,6 +48,16 @@ pub struct Rebuild<'a, V: View, S> {
     counted: Counted,
 }
 
+/// The stored row at the key of an entity that was applied to the view.
+enum Stored {
+    /// An entity of the source.
+    Own,
+    /// A row of another type.
+    Other,
+    /// A row that the store cannot represent.
+    Unreadable,
+}
+
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Creates a rebuild. It rebuilds the view in place from the rows of its source. Programs may write to the source during the rebuild. When the rebuild is
     /// complete, the view is [ready](crate::view::ViewState::Ready).
@@ -138,8 +148,10 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                         Select::names(["PartitionKey", "RowKey", "Places"]),
                     )
                     .await?;
-                let gone = self.gone(sources_of(&page)?).await?;
+                let (gone, unreadable) = self.gone(sources_of(&page)?).await?;
                 position.progress.removed += u64::try_from(gone.len()).unwrap_or(u64::MAX);
+                // These entities are set aside. They were counted as failures when the pages of the source omitted them.
+                self.apply(unreadable.into_iter().map(Applied::from).collect()).await?;
                 position.progress.failed += self.apply(gone.into_iter().map(Applied::from).collect()).await?;
                 (page.continuation, Phase::Sums)
             }
@@ -228,18 +240,28 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok(u64::try_from(failed.len()).unwrap_or(u64::MAX))
     }
 
-    /// Returns the entities that no longer exist in the source.
-    async fn gone(&self, sources: Vec<EntityKey>) -> Result<Vec<EntityKey>> {
+    /// Returns the entities that no longer exist in the source, and the entities that the store cannot represent.
+    async fn gone(&self, sources: Vec<EntityKey>) -> Result<(Vec<EntityKey>, Vec<EntityKey>)> {
         let of = (self.view.source.store(), self.view.source.name()?);
         let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
-        // An entity that cannot be read is set aside when it is applied.
-        let is_own = |row: EntityRef<'_>| match classify_row::<V::Source>(row) {
-            Ok(owner) => Ok(owner == RowOwner::Own && !ViewTable::<V, S>::is_hidden(row.partition_key)),
-            Err(_) => Ok(ViewTable::<V, S>::is_source(row.partition_key, row.row_key)),
+        // An entity that cannot be decoded is set aside when it is applied.
+        let state = |row: EntityRef<'_>| {
+            let is_own = match classify_row::<V::Source>(row) {
+                Ok(owner) => owner == RowOwner::Own && !ViewTable::<V, S>::is_hidden(row.partition_key),
+                Err(_) => ViewTable::<V, S>::is_source(row.partition_key, row.row_key),
+            };
+            Ok(if is_own { Stored::Own } else { Stored::Other })
         };
-        let are_there = read_many::rows_or(of, &sources, &select, is_own, |_| Ok(true)).await?;
-        let found = sources.into_iter().zip(are_there);
-        Ok(found.filter(|(_, is_there)| *is_there != Some(true)).map(|(source, _)| source).collect())
+        let states = read_many::rows_or(of, &sources, &select, state, |_| Ok(Stored::Unreadable)).await?;
+        let (mut gone, mut unreadable) = (Vec::new(), Vec::new());
+        for (source, state) in sources.into_iter().zip(states) {
+            match state {
+                Some(Stored::Own) => {}
+                Some(Stored::Unreadable) => unreadable.push(source),
+                Some(Stored::Other) | None => gone.push(source),
+            }
+        }
+        Ok((gone, unreadable))
     }
 
     async fn read(&self, table: &TableName, range: KeyRange, select: Select) -> Result<Page> {
