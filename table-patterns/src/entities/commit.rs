@@ -104,7 +104,7 @@ impl Conflict {
 impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
     /// Makes one attempt to commit a batch. If `look` is `true`, first reads the derived rows.
     ///
-    /// The future is boxed so that this code is compiled only once. Its callers are compiled for each entity type.
+    /// The future is boxed. This code is therefore compiled only once. Its callers are compiled for each entity type.
     pub(crate) fn attempt<'a>(&'a self, batch: &'a Batch, look: bool) -> BoxFuture<'a, Result<Outcome>> {
         self.attempt_once(batch, look).boxed()
     }

@@ -49,7 +49,7 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
     /// Any error from encoding an intent as a row.
     fn intents(&self, intents: &[Intent]) -> Result<Vec<Operation>>;
 
-    /// Seals the operations that write intents, so that the intents can be distinguished from rows written by other programs. Called once per attempt.
+    /// Seals the operations that write intents. A seal distinguishes the intents from rows written by other programs. Called once per attempt.
     ///
     /// # Errors
     /// Any error from reading the sealing key.

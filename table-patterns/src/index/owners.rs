@@ -110,7 +110,7 @@ fn place(table: &TableName) -> Result<(TableName, EntityKey)> {
     Ok((TableName::new(LAYOUTS)?, EntityKey::new(table.folded(), ROW_KEY)?))
 }
 
-/// Returns an error if an entity type's claims clash with existing claims to a table's keys. Called before any table is created, so that a refusal leaves no
+/// Returns an error if an entity type's claims clash with existing claims to a table's keys. Called before any table is created. A refusal therefore leaves no
 /// new table behind. If another program adds claims later, [`claim`] detects the clash.
 ///
 /// If the table does not exist or is being deleted, the claims belong to an earlier table with this name and are deleted. This is done before the new table is

@@ -32,7 +32,7 @@ use crate::index::pace::Pacer;
 use crate::panicked::caught_in;
 use crate::position::{PageAt, Position};
 
-/// A phase of a pass over an index. Index rows are processed first, so that dangling rows are removed before other entities need their keys.
+/// A phase of a pass over an index. Index rows are processed first: dangling rows must be removed before other entities need their keys.
 ///
 /// ```
 /// use table_patterns::index::Phase;

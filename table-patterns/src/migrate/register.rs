@@ -1,4 +1,4 @@
-//! Registers copied partitions in the target, so that followers and sweeps find their feeds and pending intents.
+//! Registers copied partitions in the target. Followers and sweeps then find their feeds and pending intents.
 
 use table_core::Result;
 use table_core::clock::Clock;

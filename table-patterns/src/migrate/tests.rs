@@ -48,7 +48,7 @@ fn holding(rows: &Rows) -> FaultyStore<Engine> {
     store
 }
 
-/// Returns the rows of a table as debug text, so that NaN equals itself.
+/// Returns the rows of a table as debug text, in which NaN equals itself.
 fn held(store: &FaultyStore<Engine>, name: &str) -> Vec<String> {
     let query = Query::new(KeyRange::ALL);
     let page = block_on(store.query(&TableName::new(name).unwrap(), &query, None)).unwrap();

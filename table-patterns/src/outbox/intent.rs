@@ -79,7 +79,7 @@ impl Intent {
         self.version
     }
 
-    /// Returns `true` if at least one step is guarded, so that the order of changes matters.
+    /// Returns `true` if at least one step is guarded. The order of changes then matters.
     pub(crate) fn is_guarded(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Write { guarded: true, .. }))
     }

@@ -120,7 +120,7 @@ impl<S> WithParticipants<S> {
     }
 }
 
-/// Wraps a store, so that participants can be attached later. Participants already attached to the store remain attached.
+/// Wraps a store to which participants can be attached later. Participants already attached to the store remain attached.
 impl<S: TableStore> From<S> for WithParticipants<S> {
     fn from(store: S) -> Self {
         Self::new(store)

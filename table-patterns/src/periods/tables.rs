@@ -156,7 +156,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Returns the table for the period that contains `instant`. Does not open the table, so no schema is stored, compared or checked before a write. Sends no
     /// request, so the table may not exist yet. Use it for reads, and in programs without access to the stored schemas. For all other writes, use
-    /// [`entities_of`](Self::entities_of) or [`insert`](Self::insert). They store the schema, so that a later release knows that this program writes.
+    /// [`entities_of`](Self::entities_of) or [`insert`](Self::insert). They store the schema, which tells a later release that this program writes.
     ///
     /// # Errors
     /// Any error from [`name_of`](Self::name_of).

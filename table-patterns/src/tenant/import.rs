@@ -137,7 +137,7 @@ impl Tenant {
 }
 
 impl Import<'_> {
-    /// Allows the tenant's partitions to contain rows and blobs, so that an interrupted import can be continued.
+    /// Continues an interrupted import: the tenant's partitions may contain rows and blobs.
     #[must_use]
     pub fn resume(self) -> Self {
         Self { resumes: true, may_be_later: true, ..self }

@@ -103,7 +103,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             Ok(before) => before.unwrap_or_default(),
             Err(error) => return Err(self.at(error, &record::share_key(place, source)?)),
         };
-        // IMPORTANT: zeros are omitted, so that the record's size depends only on the entity's current state, not on its history.
+        // IMPORTANT: zeros are omitted. The record's size therefore depends only on the entity's current state, not on its history.
         let sums = |amounts: BTreeMap<&'static str, i64>| -> Amounts {
             let amounts = amounts.into_iter().filter(|(_, amount)| *amount != 0);
             amounts.map(|(name, amount)| (name.to_owned(), amount)).collect()

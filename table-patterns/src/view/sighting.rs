@@ -1,5 +1,5 @@
 //! Records in the view's table when a lease was seen. A follower that makes only one call cannot measure how long another follower's lease remains unchanged.
-//! It therefore records that it saw the lease, so that later followers can measure the lease's age by the store's clock.
+//! It therefore records that it saw the lease. Later followers can then measure the lease's age by the store's clock.
 
 use table_core::etag::ETag;
 use table_core::row::{Row, RowView, RowWriter};

@@ -12,7 +12,7 @@ use crate::feed::Listed;
 /// fewer partitions ahead of it, even if the calls fail, are cancelled or lose the view's lease before they reach it.
 #[derive(Debug)]
 pub(super) struct Turns {
-    /// A random number, so that processes that make only one call each begin with different partitions.
+    /// A random number. It makes processes that make only one call each begin with different partitions.
     chance: usize,
     /// The number of the next turn.
     next: u64,

@@ -1,4 +1,4 @@
-//! Claims: a worker claims outbox rows in batches, so that no other worker processes the same rows.
+//! Claims: a worker claims outbox rows in batches. Other workers do not process claimed rows.
 //!
 //! One transaction claims a batch of rows until the message's lease expires. An attempt is counted when it starts, in the transaction that also records the
 //! outcomes of the previous rows. Rows that were never tried are started together. A row that is being retried is started alone. If a claim expires while its
@@ -50,7 +50,7 @@ pub(super) struct Claims<'a, 'q, S, Q> {
     /// For each row of the current page, the number of attempts before the row was claimed. If the response to a claim is lost, the claim is repeated with this
     /// number, so that no attempt is counted twice.
     pub(super) attempts: BTreeMap<RowKey, u32>,
-    /// `true` if the message has been delivered before, so that an earlier receiver may have claimed rows and died.
+    /// `true` if the message has been delivered before. An earlier receiver may then have claimed rows and died.
     pub(super) is_repeated: bool,
     /// The expiry time written in the claims.
     pub(super) until: u64,
@@ -156,7 +156,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             if !is_partial && !reading.advance(claimed > 0) {
                 return Ok(None);
             }
-            // The delivery ends here so that neither a long backlog nor newly inserted rows delay other messages for long.
+            // The delivery ends here. Otherwise, a long backlog or newly inserted rows could delay other messages for long.
             if made >= MOST && reading.after.is_some() {
                 // IMPORTANT: a store without key order may return rows with smaller keys later, so the next delivery begins with the first row. On such a
                 // store, only claimed rows count towards the limit, so that each delivery makes progress.

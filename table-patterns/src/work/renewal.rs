@@ -1,4 +1,4 @@
-//! Renewal: a worker extends its lease while a step runs, so that the lease does not expire during a slow request (PAT-EC-3).
+//! Renewal: a worker extends its lease while a step runs. Otherwise, the lease could expire during a slow request (PAT-EC-3).
 
 use std::future::poll_fn;
 use std::task::{Poll, ready};

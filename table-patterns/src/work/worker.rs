@@ -123,7 +123,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     pub async fn run_once(&self) -> Result<usize> {
         // Without usable keys, all work would become poison.
         self.outbox.seals().check()?;
-        // The clock is read before the call, so that the worker never overestimates the remaining lease time.
+        // The clock is read before the call. The worker therefore never overestimates the remaining lease time.
         let now = self.outbox.runtime().now();
         let (queues, queue) = (self.outbox.queues(), self.outbox.queue());
         let leases = queues.receive(queue, self.options.messages_per_receive, self.options.lease).await?;

@@ -136,7 +136,7 @@ impl Group {
         }
     }
 
-    /// Remembers a stored row, so that subsequent units of work can read it without a request.
+    /// Remembers a stored row. Subsequent units of work can then read it without a request.
     pub(crate) fn remember(&self, row_key: &RowKey, found: Option<&StoredRow>) {
         self.lock().read.insert(row_key.clone(), found.cloned());
     }

@@ -105,7 +105,7 @@ fn egt_3_a_backfill_writes_as_many_bytes_as_fit_in_a_transaction() {
     .unwrap();
 }
 
-/// Tests that sixteen transactions of a backfill run concurrently, so that they share the cost of a durable write.
+/// Tests that sixteen transactions of a backfill run concurrently, and thereby share the cost of a durable write.
 #[test]
 fn imp_5_transactions_of_a_backfill_run_concurrently() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Tests that a copy of a tenant and its original share no blob, so that erasing one of them leaves the other complete.
+//! Tests that a copy of a tenant and its original share no blob. Erasing one of them therefore leaves the other complete.
 
 use std::sync::Arc;
 

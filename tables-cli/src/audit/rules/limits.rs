@@ -9,7 +9,7 @@ use crate::audit::wide;
 const ENTITY: u64 = 1 << 20;
 /// The maximum number of custom properties (ENT-2).
 const PROPERTIES: u64 = 252;
-/// The maximum length of a string, in characters. The maximum size of a binary value is twice this number of bytes (TYPE-10).
+/// The maximum length of a string, in characters. A binary value can have twice as many bytes (TYPE-10).
 const VALUE: u64 = 32_768;
 /// The maximum length of a key, in characters (KEY-7).
 const KEY: u64 = 512;
