@@ -58,6 +58,9 @@ pub struct Sweep<S, Q> {
     min_age: Duration,
 }
 
+/// A message for rows of a partition, and the row in which its time is recorded, if any.
+type Due = (Work, Option<Pending>);
+
 /// The state of a running sweep.
 #[derive(Default)]
 struct Progress {
@@ -225,13 +228,13 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
                     error.with_table(table.as_str()).with_key(entity.partition_key, entity.row_key)
                 };
                 let count = sent.get(entity.partition_key).copied().unwrap_or_default();
-                let noted = if count < SEPARATE {
-                    self.note(table, entity, progress).await
+                let due = if count < SEPARATE {
+                    self.due(table, entity, progress).await
                 } else {
                     Self::rest(table, entity, count == SEPARATE, progress)
                 };
-                let work = match noted {
-                    Ok(Some(work)) => work,
+                let (work, noted) = match due {
+                    Ok(Some(due)) => due,
                     Ok(None) => continue,
                     Err(error) => {
                         progress.report.fail(&at(error));
@@ -242,7 +245,17 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
                 match self.outbox.send_work(&work).await {
                     Ok(()) => progress.report.prompted += 1,
                     Err(error) if Failure::of(&error) == Failure::Outage => return Err(error),
-                    Err(error) => progress.report.fail(&at(error)),
+                    Err(error) => {
+                        progress.report.fail(&at(error));
+                        continue;
+                    }
+                }
+                // IMPORTANT: the time of the message is recorded after it has been sent. If the queue is unavailable, or if the sweep dies in between, the
+                // next sweep sends a message. If two sweeps run concurrently, both may send one.
+                if let Some(noted) = noted
+                    && let Err(error) = self.note(table, noted, progress).await
+                {
+                    progress.report.fail(&at(error));
                 }
             }
             from = page.continuation;
@@ -252,17 +265,17 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         }
     }
 
-    /// Handles a row in a partition for which this sweep has already sent the maximum number of separate messages. Only counts the row, and writes no note. For
-    /// the first such row, returns a message for the whole partition.
+    /// Handles a row in a partition for which this sweep has already sent the maximum number of separate messages. Only counts the row. For the first such row,
+    /// returns a message for the whole partition, whose time is not recorded.
     fn rest(
         table: &TableName,
         entity: EntityRef<'_>,
         is_first: bool,
         progress: &mut Progress,
-    ) -> Result<Option<Work>> {
+    ) -> Result<Option<Due>> {
         let pending = Pending::read(table, entity)?;
         progress.report.pending += 1;
-        Ok(is_first.then(|| Work::partition(table, &pending.place.partition_key)))
+        Ok(is_first.then(|| (Work::partition(table, &pending.place.partition_key), None)))
     }
 
     /// Returns `true` if a message for the row is due at the store's time `stored`.
@@ -285,27 +298,28 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         last > latest || now.saturating_sub(last) >= wait
     }
 
-    /// If a message for an outbox row is due, records in the row that the message is being sent, and returns the message.
-    async fn note(
+    /// Returns the message for an outbox row, if it is due.
+    async fn due(
         &self,
         table: &TableName,
         entity: EntityRef<'_>,
         progress: &mut Progress,
-    ) -> Result<Option<Work>> {
+    ) -> Result<Option<Due>> {
         let pending = Pending::read(table, entity)?;
         progress.report.pending += 1;
         let now = progress.time(self.outbox.store()).await?;
-        if !self.is_due(&pending, now) {
-            return Ok(None);
-        }
-        // IMPORTANT: the time is recorded before the message is sent. If two sweeps run concurrently, only one of them sends the message. A crash before
-        // the message is sent delays it by one more period.
+        let is_due = self.is_due(&pending, now);
+        Ok(is_due.then(|| (Work::Row(pending.place.clone()), Some(pending))))
+    }
+
+    /// Records in an outbox row that a message for it has been sent. Does nothing if another process has changed or deleted the row in the meantime.
+    async fn note(&self, table: &TableName, pending: Pending, progress: &mut Progress) -> Result<()> {
+        let now = progress.time(self.outbox.store()).await?;
         let limits = self.outbox.store().capabilities().limits;
         let note = together(&pending.place.partition_key, [pending.note(Note::Prompted(now))?], limits)?;
         match self.outbox.store().submit(table, note).await {
-            Err(error) if error.is_not_found() || error.is_precondition_failed() => return Ok(None),
-            outcome => outcome?,
-        };
-        Ok(Some(Work::Row(pending.place)))
+            Err(error) if error.is_not_found() || error.is_precondition_failed() => Ok(()),
+            outcome => outcome.map(drop),
+        }
     }
 }

@@ -41,6 +41,30 @@ fn pat_ec_8_a_sweep_sends_messages_for_old_rows_each_time_their_age_has_doubled(
     assert_eq!((company.pending(), company.directory()), (0, company.expected()));
 }
 
+/// Tests sweeps that die before or after any of their requests. The next sweep must send the message that the dead one has not sent.
+#[test]
+fn pat_ec_8_a_sweep_that_dies_delays_no_message() {
+    for death in [Death::Before, Death::After] {
+        for call in 1.. {
+            let company = Company::new();
+            let outbox = company.outbox(&Control::default());
+            block_on(company.change(&outbox, "1", Some(("ada", 36)))).unwrap();
+            lose_messages(&outbox);
+            company.pass(Duration::from_secs(6 * 60));
+            let control = Control::dying(call, death);
+            let _ = block_on(Sweep::new(company.outbox(&control)).sweep_registered());
+            if !control.is_dead() {
+                assert!(call > 4, "{call}");
+                break;
+            }
+            sweep(&company);
+            block_on(company.worker(&Control::default()).run_until_idle()).unwrap();
+            assert_eq!(company.pending(), 0, "{death:?} call {call}");
+            assert_eq!(company.directory(), company.expected(), "{death:?} call {call}");
+        }
+    }
+}
+
 /// Tests an outage of all workers. Sweeps must put only a few messages per row into the queue, and must still replace lost messages.
 #[test]
 fn pat_ec_8_sweeps_do_not_fill_the_queue_while_no_worker_runs() {
