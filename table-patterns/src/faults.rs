@@ -63,6 +63,8 @@ pub(crate) enum Fault {
 
 type Script = Box<dyn FnMut(Call, usize) -> Fault + Send>;
 type Hangs = Box<dyn Fn(&TableName, &EntityKey) -> bool + Send>;
+/// A property, the error code of reads that select it, and a function that returns `true` for the affected rows.
+type Strange = (&'static str, ErrorCode, Hangs);
 
 /// A store wrapper that injects faults. Before each request, its script receives the request's kind and number, and chooses the fault.
 #[derive(Clone)]
@@ -71,8 +73,8 @@ pub(crate) struct FaultyStore<S> {
     script: Arc<Mutex<Script>>,
     /// Returns `true` for the rows whose reads hang.
     hangs: Arc<Mutex<Option<Hangs>>>,
-    /// Returns `true` for the rows that the store cannot represent.
-    strange: Arc<Mutex<Option<Hangs>>>,
+    /// Returns `true` for the rows that the store cannot represent if it reads the property with the given name, and the error code of such a read.
+    strange: Arc<Mutex<Option<Strange>>>,
     calls: Arc<Mutex<Vec<Call>>>,
     /// The number of rows returned by queries since the script was last set or removed.
     rows: Arc<AtomicUsize>,
@@ -156,14 +158,21 @@ impl<S: TableStore> FaultyStore<S> {
         *self.hangs.lock().unwrap() = Some(Box::new(hangs));
     }
 
-    /// Makes rows invalid for the store if `is_strange` returns `true`, like rows that Azurite or Cosmos DB accepted from another program. Reads of such a row
-    /// fail, and pages omit it.
-    pub(crate) fn misread(&self, is_strange: impl Fn(&TableName, &EntityKey) -> bool + Send + 'static) {
-        *self.strange.lock().unwrap() = Some(Box::new(is_strange));
+    /// Makes a property of rows invalid for the store if `is_strange` returns `true`, as for rows that Azurite or Cosmos DB accepted from another program. Reads
+    /// of such a row that select the property fail with `code`, and pages omit the row.
+    pub(crate) fn misread(
+        &self,
+        (property, code): (&'static str, ErrorCode),
+        is_strange: impl Fn(&TableName, &EntityKey) -> bool + Send + 'static,
+    ) {
+        *self.strange.lock().unwrap() = Some((property, code, Box::new(is_strange)));
     }
 
-    fn is_strange(&self, table: &TableName, key: &EntityKey) -> bool {
-        self.strange.lock().unwrap().as_ref().is_some_and(|is_strange| is_strange(table, key))
+    /// Returns the error code of reads of a row, if the store cannot represent the row.
+    fn strange(&self, table: &TableName, key: &EntityKey, select: &Select) -> Option<ErrorCode> {
+        let strange = self.strange.lock().unwrap();
+        let (property, code, is_strange) = strange.as_ref()?;
+        (select.contains(property) && is_strange(table, key)).then_some(*code)
     }
 
     /// Removes the script, stops reads from hanging, and resets the counters.
@@ -278,8 +287,10 @@ impl<S: TableStore> TableStore for FaultyStore<S> {
             pending::<()>().await;
         }
         let found = self.run(Call::Get, self.inner.get(table, key, select)).await?;
-        if found.is_some() && self.is_strange(table, key) {
-            return Err(Error::new(ErrorCode::EntityMismatch, "the stored row is not a valid entity"));
+        if found.is_some()
+            && let Some(code) = self.strange(table, key, select)
+        {
+            return Err(Error::new(code, "the stored row is not a valid entity"));
         }
         let returned =
             |found: StoredRow| Ok::<_, Error>(StoredRow { row: self.returned(found.row.view())?, ..found });
@@ -296,7 +307,8 @@ impl<S: TableStore> TableStore for FaultyStore<S> {
         }
         let (mut rows, mut skipped) = (Rows::default(), page.skipped);
         for found in page.rows.iter() {
-            if self.is_strange(table, &EntityKey::new(found.partition_key, found.row_key)?) {
+            let key = EntityKey::new(found.partition_key, found.row_key)?;
+            if self.strange(table, &key, &query.select).is_some() {
                 skipped += 1;
                 continue;
             }

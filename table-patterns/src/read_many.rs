@@ -47,7 +47,7 @@ pub(crate) async fn rows_or<S: TableStore, T: Send>(
     let is_ordered = store.capabilities().ordered;
     let is_run = |run: &&[_]| is_ordered && run.len() >= SOME;
     let (runs, alone): (Vec<_>, Vec<_>) = numbered.chunk_by(follows).partition(is_run);
-    let mut gets: Vec<_> = alone.into_iter().flatten().map(|(at, key)| (*at, *key, false)).collect();
+    let mut gets: Vec<_> = alone.into_iter().flatten().copied().collect();
     let found_of = runs.into_iter().map(|run| pages((store, table), run, select, &read));
     for Pages { found: rows, omitted, rest } in requests::in_order(found_of, CONCURRENCY).await? {
         for (at, row) in rows {
@@ -55,18 +55,15 @@ pub(crate) async fn rows_or<S: TableStore, T: Send>(
                 *place = Some(row);
             }
         }
-        gets.extend(rest.iter().map(|(at, key)| (*at, *key, false)));
-        gets.extend(omitted.into_iter().map(|(at, key)| (at, key, true)));
+        gets.extend(rest);
+        gets.extend(omitted);
     }
-    let gets = gets.into_iter().map(|(at, key, is_omitted)| {
+    let gets = gets.into_iter().map(|(at, key)| {
         let (read, unreadable) = (&read, &unreadable);
         async move {
             let stored = match store.get(table, key, select).await {
                 // Cosmos DB reports an item that another program has written as corrupted.
-                Err(error)
-                    if error.code() == ErrorCode::EntityMismatch
-                        || (is_omitted && error.code() == ErrorCode::Corrupted) =>
-                {
+                Err(error) if [ErrorCode::EntityMismatch, ErrorCode::Corrupted].contains(&error.code()) => {
                     return Ok((at, Some(unreadable(error)?)));
                 }
                 stored => stored?,
@@ -213,16 +210,14 @@ mod tests {
                 let text = |row: EntityRef<'_>| Ok(Ok(row.row_key.to_owned()));
                 block_on(rows_or((&store, &name), &keys, &Select::All, text, |error| Ok(Err(error.code()))))
             };
-            store.script(script(ErrorCode::EntityMismatch));
-            let found: Vec<_> = read().unwrap().into_iter().flatten().collect();
-            let expected = |at: usize| {
-                if at == number {
-                    Err(ErrorCode::EntityMismatch)
-                } else {
-                    Ok(keys[at].row_key.as_str().to_owned())
-                }
-            };
-            assert_eq!(found, (0..5).map(expected).collect::<Vec<_>>());
+            for code in [ErrorCode::EntityMismatch, ErrorCode::Corrupted] {
+                store.script(script(code));
+                let found: Vec<_> = read().unwrap().into_iter().flatten().collect();
+                let expected = |at: usize| {
+                    if at == number { Err(code) } else { Ok(keys[at].row_key.as_str().to_owned()) }
+                };
+                assert_eq!(found, (0..5).map(expected).collect::<Vec<_>>());
+            }
             store.script(script(ErrorCode::ServerBusy));
             assert_eq!(read().unwrap_err().code(), ErrorCode::ServerBusy);
         }

@@ -292,7 +292,7 @@ async fn collect<S: TableStore>(
         }
         // The guard of an index entry never has an owner, so the entry itself must be read. If the entry is written after this read, its guard changes, and
         // deleting the guard fails.
-        let found = read_many::rows((store, table), &targets, &keys, |_| Ok(())).await?;
+        let found = read_many::rows_or((store, table), &targets, &keys, |_| Ok(()), |_| Ok(())).await?;
         let absent = guards.into_iter().zip(found).filter(|(_, target)| target.is_none());
         collected += delete_rows((store, table), absent.map(|(guard, _)| guard).collect()).await?;
         from = page.continuation;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use table_core::Result;
-use table_core::query::Select;
+use table_core::query::{Page, Select};
 
 use crate::tenant::Tenant;
 use crate::tenant::place::{Place, all_rows};
@@ -14,7 +14,8 @@ use crate::tenant::place::{Place, all_rows};
 pub struct Count {
     /// The number of entities of each registered type, keyed by type name.
     pub entities: BTreeMap<&'static str, u64>,
-    /// The number of other rows: index rows in the tenant's partitions, and rows of unregistered types.
+    /// The number of other rows: index rows in the tenant's partitions, rows of unregistered types, and rows that pages
+    /// [omit](table_core::query::Page::skipped).
     pub other: u64,
     /// The number of reserved rows written by patterns, such as feed entries, sequences and recorded steps.
     pub reserved: u64,
@@ -63,7 +64,9 @@ impl Tenant {
             for table in place.existing().await? {
                 for range in place.ranges() {
                     let page = place.page(&table, all_rows(range), (Select::names(["RowKey"]), None)).await?;
-                    if page.is_some_and(|page| !page.rows.is_empty() || page.continuation.is_some()) {
+                    let has_rows =
+                        |page: Page| !page.rows.is_empty() || page.continuation.is_some() || page.skipped > 0;
+                    if page.is_some_and(has_rows) {
                         return Ok(false);
                     }
                 }
@@ -89,6 +92,8 @@ async fn count_rows(place: &Place, count: &mut Count) -> Result<()> {
                         count.other += 1;
                     }
                 }
+                // An erasure that leaves such rows must not report success.
+                count.other += page.skipped;
                 from = page.continuation;
                 if from.is_none() {
                     break;

@@ -64,10 +64,13 @@ pub struct RebuildProgress {
     pub removed: u64,
     /// The number of rows whose sums were corrected.
     pub corrected: u64,
-    /// The number of entities that cannot be applied. They are set aside; see [`ViewTable::poison`](crate::view::ViewTable::poison). The number includes rows
-    /// that pages of the store [omit](table_core::query::Page::skipped). The view then keeps the state of their last valid version, if it had one.
+    /// The number of entities that were set aside because they cannot be applied; see [`ViewTable::poison`](crate::view::ViewTable::poison).
     #[serde(default)]
     pub failed: u64,
+    /// The number of rows that pages of the source [omit](table_core::query::Page::skipped), of any type. An entity among them that was applied earlier is set
+    /// aside, and the view keeps its last valid version.
+    #[serde(default)]
+    pub skipped: u64,
 }
 
 impl RebuildPosition {

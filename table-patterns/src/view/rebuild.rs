@@ -137,7 +137,8 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                     found.push(Applied { source, places });
                 }
                 position.progress.applied += u64::try_from(found.len()).unwrap_or(u64::MAX);
-                position.progress.failed += self.apply(found).await? + page.skipped;
+                position.progress.failed += self.apply(found).await?;
+                position.progress.skipped += page.skipped;
                 (page.continuation, Phase::Gone)
             }
             Phase::Gone => {
@@ -150,9 +151,8 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                     .await?;
                 let (gone, unreadable) = self.gone(sources_of(&page)?).await?;
                 position.progress.removed += u64::try_from(gone.len()).unwrap_or(u64::MAX);
-                // These entities are set aside. They were counted as failures when the pages of the source omitted them.
-                self.apply(unreadable.into_iter().map(Applied::from).collect()).await?;
-                position.progress.failed += self.apply(gone.into_iter().map(Applied::from).collect()).await?;
+                let applied = gone.into_iter().chain(unreadable).map(Applied::from);
+                position.progress.failed += self.apply(applied.collect()).await?;
                 (page.continuation, Phase::Sums)
             }
             Phase::Sums => {
@@ -243,7 +243,12 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     /// Returns the entities that no longer exist in the source, and the entities that the store cannot represent.
     async fn gone(&self, sources: Vec<EntityKey>) -> Result<(Vec<EntityKey>, Vec<EntityKey>)> {
         let of = (self.view.source.store(), self.view.source.name()?);
-        let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
+        // A store may return a row that it cannot represent if the invalid property is not selected.
+        let select = if self.position.progress.skipped > 0 {
+            Select::All
+        } else {
+            Select::names(["PartitionKey", "RowKey", ENTITY_TYPE])
+        };
         // An entity that cannot be decoded is set aside when it is applied.
         let state = |row: EntityRef<'_>| {
             let is_own = match classify_row::<V::Source>(row) {

@@ -38,9 +38,11 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             _ => reading.last.clone(),
         };
         let of = (self.worker.outbox.store(), self.table);
-        let read = |row: EntityRef<'_>| Pending::read(self.table, row);
-        let found = self.worker.retry(self.held, || read_many::rows(of, &keys, &Select::All, read)).await;
-        Ok(none_if_deleted(found.map(Some))?.unwrap_or_default().into_iter().flatten().collect())
+        let read = |row: EntityRef<'_>| Pending::read(self.table, row).map(Some);
+        // A row that the store cannot represent blocks no other row.
+        let found = || read_many::rows_or(of, &keys, &Select::All, read, |_| Ok(None));
+        let found = self.worker.retry(self.held, found).await;
+        Ok(none_if_deleted(found.map(Some))?.unwrap_or_default().into_iter().flatten().flatten().collect())
     }
 
     /// Reads a large page of rows without their intents, and remembers the keys of the free rows.

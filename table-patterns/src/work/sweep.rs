@@ -93,7 +93,7 @@ pub struct SweepReport {
     /// partitions. A partition is no longer quiet once an intent is written to it.
     pub quiet: u64,
     /// The number of invalid registry rows, plus the number of partitions and rows that could not be swept. These failures do not affect other partitions and
-    /// rows.
+    /// rows. A row is also counted if its message was sent but the time of the message could not be recorded.
     pub failed: u64,
     /// The first errors, each with its table and key; at most [`SweepReport::ERRORS`].
     pub errors: Vec<String>,
@@ -114,6 +114,8 @@ impl SweepReport {
 impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     /// Creates a sweep that sends messages for intents that are older than five minutes. It sends another message each time the age of the intent has doubled,
     /// and at least once a day. It sends at most 101 messages for one partition. The last of these covers all remaining intents of the partition.
+    ///
+    /// Run one sweep at a time: concurrent sweeps may send several messages for one intent. The additional messages have no effect.
     #[must_use]
     pub fn new(outbox: Outbox<S, Q>) -> Self {
         Self { outbox, min_age: Duration::from_secs(5 * 60) }
@@ -252,10 +254,14 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
                 }
                 // IMPORTANT: the time of the message is recorded after it has been sent. If the queue is unavailable, or if the sweep dies in between, the
                 // next sweep sends a message. If two sweeps run concurrently, both may send one.
-                if let Some(noted) = noted
-                    && let Err(error) = self.note(table, noted, progress).await
-                {
-                    progress.report.fail(&at(error));
+                match noted {
+                    None => {}
+                    Some(noted) => match self.note(table, noted, progress).await {
+                        Ok(()) => {}
+                        // During an outage of the table, each sweep sends at most one message for the partition.
+                        Err(error) if Failure::of(&error) == Failure::Outage => return Ok(Err(at(error))),
+                        Err(error) => progress.report.fail(&at(error)),
+                    },
                 }
             }
             from = page.continuation;
