@@ -42,7 +42,7 @@ pub struct Rebuild<'a, V: View, S> {
     view: &'a ViewTable<V, S>,
     position: RebuildPosition,
     page: usize,
-    /// `true` once the resume position is known to belong to this view.
+    /// `true` once the rebuild has checked that the resume position belongs to this view.
     is_begun: bool,
     /// The partitions of the view recounted by this process.
     counted: Counted,
@@ -150,7 +150,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                     .await?;
                 let (gone, unreadable) = self.gone(sources_of(&page)?).await?;
                 position.progress.removed += u64::try_from(gone.len()).unwrap_or(u64::MAX);
-                // These entities are set aside. They were counted as failures when the pages of the source omitted them.
+                // Applying these entities sets them aside. They were already counted as failures, when the source's pages omitted them.
                 self.apply(unreadable.into_iter().map(Applied::from).collect()).await?;
                 position.progress.failed += self.apply(gone.into_iter().map(Applied::from).collect()).await?;
                 (page.continuation, Phase::Sums)
@@ -167,7 +167,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                 (None, Phase::Done)
             }
             Phase::Done => {
-                // Marking the view as ready fails if another rebuild has just completed. The next step then rereads the state.
+                // Marking the view as ready fails if another rebuild has just completed. In that case, the next step rereads the state.
                 let (state, etag) = self.check_state(&mut position).await?;
                 if !state.ready && !self.view.set_ready(state, etag).await? {
                     return Ok(true);
@@ -185,7 +185,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     }
 
     /// Reads the view's state, and checks that the position belongs to this view. Called at the start and at the end of a rebuild. If the view is replaced in
-    /// between, the rows that this rebuild has written to the new view are either correct there, or are [found](ViewTable::unlisted) by a later rebuild.
+    /// between, this rebuild may have written rows to the new view. These rows are either correct there, or a later rebuild [finds](ViewTable::unlisted) them.
     async fn check_state(&self, position: &mut RebuildPosition) -> Result<(StateRow, Option<ETag>)> {
         let (state, etag) = self.view.read_state().await?;
         let id = state.id.simple().to_string();
@@ -240,7 +240,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok(u64::try_from(failed.len()).unwrap_or(u64::MAX))
     }
 
-    /// Returns the entities that no longer exist in the source, and the entities that the store cannot represent.
+    /// Returns two lists: the entities that no longer exist in the source, and the entities that the store cannot represent.
     async fn gone(&self, sources: Vec<EntityKey>) -> Result<(Vec<EntityKey>, Vec<EntityKey>)> {
         let of = (self.view.source.store(), self.view.source.name()?);
         let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);

@@ -25,6 +25,6 @@ pub struct Page {
     pub rows_read: Option<u64>,
     /// The number of stored rows that the page omits because they are not valid entities. Azurite and Cosmos DB accept such rows, for example a date-time
     /// before 1601, and other programs write items without properties that entities need. [`TableStore::get`](crate::store::TableStore::get) fails for such a
-    /// row. Pages of the service and of the embedded engine omit no rows.
+    /// row. Pages from the service and from the embedded engine omit no rows.
     pub skipped: u64,
 }
