@@ -68,8 +68,8 @@ impl Figure {
         median(self.rates.clone())
     }
 
-    /// Returns the ratio to another figure: the median of the per-round ratios, because other load on the machine affects all contenders of a round. If the
-    /// figures have different numbers of rounds, returns the ratio of their medians.
+    /// Returns the ratio to another figure. This is the median of the per-round ratios, because other load on the machine affects all contenders in the same
+    /// round. If the figures have different numbers of rounds, returns the ratio of their medians.
     ///
     /// ```
     /// use benches::harness::Figure;

@@ -100,7 +100,7 @@ pub fn append(file: &Path, entries: &[Entry]) -> Outcome<()> {
     Ok(())
 }
 
-/// Reads the records in a file, with the oldest record first.
+/// Reads the records in a file, oldest first.
 ///
 /// # Errors
 /// An error from the system, or an error with the line number if a line is not an entry.

@@ -53,7 +53,7 @@ pub async fn run_and_delete(
 pub async fn delete_tables(store: &impl TableStore) -> Result<usize> {
     let (mut deleted, mut from, mut first_error) = (0, None, None);
     loop {
-        // The capability `top` is not a limit for lists of tables (TOP-2).
+        // The `top` capability does not limit lists of tables (TOP-2).
         let page = store.list_tables("", from.as_deref(), PAGE_ENTITIES).await?;
         for table in &page.names {
             match store.delete_table(table).await {

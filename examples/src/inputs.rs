@@ -30,7 +30,7 @@ use crate::store::Store;
 pub struct Inputs {
     /// The airports, ordered by code.
     pub airports: Vec<airports::Airport>,
-    /// The earthquakes, with the latest first.
+    /// The earthquakes, latest first.
     pub earthquakes: Vec<earthquakes::Earthquake>,
     /// The routes, ordered by origin and destination.
     pub routes: Vec<Route>,
@@ -40,7 +40,7 @@ pub struct Inputs {
     pub employees: Vec<Employee>,
     /// The reviews of the company.
     pub reviews: Vec<Review>,
-    /// The expense claims of the company, with the earliest first.
+    /// The company's expense claims, earliest first.
     pub expenses: Vec<Expense>,
     /// The store for blobs, which hold values too large for tables. It is in memory and is dropped at the end of the run.
     pub blobs: Arc<dyn ObjectStore>,
@@ -104,7 +104,7 @@ impl Inputs {
         import::<Expense, _>(store, "expense claims", self.expenses.iter(), out).await?;
         import::<staff::Employee, _>(store, "staff", staff::employees(), out).await?;
         import::<staff::Department, _>(store, "departments", staff::departments(), out).await?;
-        // The patterns' registry table is created here, so a first run costs the same as later runs.
+        // The patterns' registry table is created here, so the first run costs the same as later runs.
         store.unmetered().create_table_if_missing(&TableName::new(REGISTRY)?).await?;
         Ok(())
     }

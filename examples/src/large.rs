@@ -138,8 +138,8 @@ impl PackageIndex {
         (0..self.builds).map(|rank| self.build(rank))
     }
 
-    /// Returns all builds in an interleaved order: one build from each of sixteen parts in turn. Consecutive builds are therefore in different
-    /// partitions and can be written concurrently.
+    /// Returns all builds in an interleaved order: one build from each of sixteen parts in turn. This way, consecutive builds are in different partitions and
+    /// can be written concurrently.
     pub fn builds_interleaved(&self) -> impl Iterator<Item = PackageBuild<'_>> {
         let lane = self.builds.div_ceil(LANES);
         let ranks = (0..lane).flat_map(move |step| (0..LANES).map(move |nth| nth * lane + step));

@@ -14,7 +14,7 @@ use crate::fault::{BudgetFault, WorkloadFault};
 use crate::report::Report;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
-/// The maximum number of items named in one text: near-limit partition keys in the summary, and tables in an error.
+/// The maximum number of items listed in one text: partition keys near their limit in the summary, and tables in an error message.
 const NAMED: usize = 5;
 /// The minimum number of distinct first-level values for evenly spread writes, according to the documentation (HPK-16).
 const FIRST_VALUES: usize = 1_000;
@@ -101,7 +101,7 @@ impl Report {
         }
         let ranges = self.demand.ranges.iter().filter(|((table, _), _)| is_table(table));
         for ((_, range), demand) in ranges {
-            // A single-level container routes by the entire key. A query over several keys does not fix the entire key, so it has no common level.
+            // In a container with a single level, that level is the entire key. A query over several keys does not fix it, so the keys have no level in common.
             let common = if design.levels.len() == 1 { Vec::new() } else { common_levels(range) };
             unplaced += spread(&mut keys, &common, demand, seconds, design)?;
         }

@@ -31,7 +31,7 @@ pub struct Design {
     pub(super) throughput: Option<f64>,
     pub(super) deadline: Option<(f64, f64)>,
     pub(super) questions: Vec<(String, Vec<bool>)>,
-    /// The names of the first query that fixes an unknown level, and of that level.
+    /// The first query that fixes an unknown level: its name, and the name of that level.
     pub(super) unknown: Option<(String, String)>,
 }
 

@@ -3,7 +3,7 @@
 //! # Context
 //! A partition is served by one server at a time. If a PartitionKey follows time, such as the current hour `2014042315`, all inserts within an hour go to one
 //! partition, however many they are. This is the prepend/append anti-pattern. Over a day, the writes look evenly spread, but at any moment one partition is
-//! hot. The relevant figure is therefore not a partition's total number of writes, but its share of consecutive writes.
+//! hot. For this reason, the relevant figure is not a partition's total number of writes, but its share of consecutive writes.
 //!
 //! # Key layout
 //! | | PartitionKey | RowKey |

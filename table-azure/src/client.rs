@@ -47,7 +47,7 @@ pub struct AzureTables(Arc<Inner>);
 struct Inner {
     pipeline: Pipeline,
     target: Target,
-    /// The capabilities reported to programs. If write identifiers are enabled, the limits in them leave room for an identifier.
+    /// The capabilities reported to programs. If write identifiers are enabled, the reported limits leave room for one.
     capabilities: Capabilities,
     /// The service's limits.
     service_limits: Limits,

@@ -59,9 +59,11 @@ impl AzureTables {
         Err(AmbiguousWrite::new(sent, last).into_error())
     }
 
-    /// Returns a transaction's `ETag`s if all its entities still contain its identifier. A transaction is atomic (EGT-9), so if it was applied, all its
-    /// entities have contained the identifier. In any other state, the outcome is unknown: a later write's identifier does not indicate whether that write
-    /// replaced this one. The outcome is also unknown if the client added no identifier to the transaction.
+    /// Returns a transaction's `ETag`s if all entities that it wrote still contain its identifier. Deleted entities are not checked, because a transaction is
+    /// atomic (EGT-9).
+    ///
+    /// Otherwise, the outcome is unknown: if an entity contains a different identifier, this write may have been replaced by a later one, or may never have
+    /// been applied. The outcome is also unknown if the transaction only deletes entities, or if the client added no identifier to it.
     async fn evidence(
         &self,
         table: &TableName,

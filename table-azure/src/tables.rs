@@ -101,7 +101,7 @@ impl AzureTables {
 }
 
 /// Returns a filter that selects table names with the given prefix. Table names are case-insensitive (TBL-2), but some services compare them case-sensitively.
-/// The filter therefore selects the range from the upper-case prefix to the last name with the lower-case prefix, which contains every spelling.
+/// To include every spelling, the filter selects the range from the upper-case prefix to the last name with the lower-case prefix.
 fn prefix_filter(prefix: &str) -> Option<Filter> {
     let name = |operator, text: String| Filter::compare("TableName", operator, text);
     if prefix.is_empty() {

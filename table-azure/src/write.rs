@@ -16,7 +16,8 @@ use crate::target::Target;
 
 pub(crate) use request::WriteRequest;
 
-/// An entity above this size may exceed the limit as the service measures it. The size is in bytes, according to the published formula (SIZE-4, ENG-3).
+/// The size above which an entity is reported as near the limit, in bytes by the published formula. The service's actual limit is slightly below the
+/// documented one (SIZE-4, ENG-3).
 const NEAR_LIMIT: usize = ENTITY_BYTES - 164;
 
 impl AzureTables {
@@ -54,8 +55,8 @@ impl AzureTables {
         }
     }
 
-    /// Sets the lease of a request, and requests that the service limit the duration of each attempt (REQ-6), because an attempt must not take effect long
-    /// after the lease ends. Cosmos DB does not document such a limit.
+    /// Sets a request's lease. If it has one, also sets the service's time limit for each attempt (REQ-6), because an attempt must not take effect long after
+    /// the lease ends. Cosmos DB does not document such a limit.
     fn limited(&self, request: Request, lease: Option<&WriteLease>) -> Request {
         let has_limit = lease.is_some() && self.target() != Target::Cosmos;
         let seconds = || WriteLease::ATTEMPT.as_secs().to_string();
@@ -88,8 +89,8 @@ impl AzureTables {
             };
             self.target().check(operation).map_err(at)?;
         }
-        // The formula counts at most about two bytes per byte of the body. A small transaction therefore contains no large entity and needs no second
-        // measurement.
+        // By the formula, an entity has at most roughly twice its size in the request body. A small transaction cannot contain a large entity, so its
+        // entities need not be measured.
         if transaction.bytes() > NEAR_LIMIT / 3 {
             for operation in transaction.operations() {
                 warn_of_limit(partition_key, operation);

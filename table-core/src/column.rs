@@ -44,7 +44,7 @@ pub struct Column<E, T, K = Plain> {
     of: PhantomData<Of<E, T, K>>,
 }
 
-/// The type parameters of a column: the entity, the value and the marker.
+/// The type parameters of a column (the entity, the value and the marker), as a function type for `PhantomData`.
 type Of<E, T, K> = fn() -> (E, T, K);
 
 impl<E, T, K> Column<E, T, K> {

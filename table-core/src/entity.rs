@@ -66,7 +66,7 @@ pub trait Entity: FromEntity + 'static {
     /// `KeyEncoding` if a field's value cannot be written into a key; `PropertyValueTooLarge` if a key exceeds the 512 UTF-16 code units that every store
     /// accepts (KEY-7); `OutOfRangeInput` if the key is reserved for pattern rows ([`RESERVED`](crate::key::text::RESERVED)).
     fn key_of(&self) -> Result<EntityKey> {
-        // The keys are written part by part, so the initial capacity fits keys of typical length.
+        // The keys are written part by part. The initial capacity is enough for typical keys.
         let (mut partition_key, mut row_key) = (String::with_capacity(32), String::with_capacity(32));
         self.encode_key(&mut partition_key, &mut row_key)?;
         require_portable("PartitionKey", &partition_key)?;
@@ -392,8 +392,8 @@ pub trait ProjectionOf<E>: FromEntity {}
 
 impl<E: Entity> ProjectionOf<E> for E {}
 
-/// A bound that no entity satisfies. Its error message reports a field of a projection that the entity lacks. Generated code refers to the entity's constant
-/// for the field. If the entity has none, the name resolves to a fallback constant that requires this bound.
+/// A bound that no entity satisfies. Its error message is shown for a projection field that the entity lacks. Generated code refers to the entity's constant
+/// for the field. If the entity has no such constant, the name resolves to a fallback constant that requires this bound.
 #[diagnostic::on_unimplemented(
     message = "[T123] `{Self}` has no field of this name",
     label = "write the name of a field of `{Self}`, or remove this field",

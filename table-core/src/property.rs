@@ -190,14 +190,14 @@ pub fn read<T: Property>(row: RowView<'_>, name: &str, hint: &mut usize) -> Resu
     T::from_value(row.find(name, hint)?).map_err(|error| error.with_property(name))
 }
 
-/// Reads a property that the fast path cannot read, because it is not the next one, has a type that must be converted, or is malformed.
+/// Reads a property that the fast path cannot read: it is not the next property of the row, needs a conversion, or is malformed.
 #[inline(never)]
 fn read_anywhere<T: Property>(search: &mut Search<'_>, name: &'static str) -> Option<T> {
     let read = read(search.row.row(), name, &mut search.row.next);
     search.keep(read)
 }
 
-/// Reads a property that the fast path cannot read, into an existing value.
+/// Like [`read_anywhere`], but reads the property into an existing value.
 #[inline(never)]
 fn anywhere_again<T: Property>(value: &mut T, search: &mut Search<'_>, name: &'static str) -> bool {
     read_anywhere(search, name).map(|read| *value = read).is_some()

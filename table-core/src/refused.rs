@@ -1,14 +1,14 @@
 //! Methods with names from other libraries. No type satisfies their bounds, so a call does not compile, and the error message contains a hint.
 
-/// A bound satisfied by no type. A method with this bound has a generic return type, so rustc reports an error only for the call to the method itself, and none
-/// for calls on its result.
+/// A bound satisfied by no type. A method with this bound has a generic return type, so rustc reports only the call to the method itself, and not the calls on
+/// its result.
 pub trait Refused {
     /// Returns a value of any type. No type implements this trait.
     fn refuse<R>(&self) -> R;
 }
 
-/// Declares methods inside an `impl`. Each entry lists a bound and its methods, with a placeholder for each argument. The methods take `&mut self`, so rustc
-/// prefers a method with the same name that takes `self` or `&self` and belongs to one of the program's traits.
+/// Declares methods inside an `impl`. Each entry lists a bound and its methods, with a placeholder for each argument. If one of the program's traits has a
+/// method with the same name that takes `self` or `&self`, rustc calls that method instead, because these methods take `&mut self`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_methods {
@@ -26,8 +26,8 @@ macro_rules! __refused_methods {
 pub(crate) use __refused_methods as refused_methods;
 
 /// Declares methods with names from other libraries in an `impl` whose bound no type satisfies. rustc checks the bound of an `impl` first, so it shows the
-/// message of the bound regardless of the arguments in the call. This does not work for a name that `Iterator` or [`refused_of_values`] also uses: rustc would
-/// then find several missing bounds and show no message.
+/// bound's message regardless of the arguments in the call. Do not use this macro for a name that `Iterator` or [`refused_of_values`] also uses: rustc would
+/// then find several unsatisfied bounds and show no message.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_by_name {
@@ -39,8 +39,8 @@ macro_rules! __refused_by_name {
 }
 pub(crate) use __refused_by_name as refused_by_name;
 
-/// Declares methods with names from other libraries in a trait for stores or entities. Calling such a method is a compile error that contains a hint.
-/// The methods take `&mut self`, so rustc prefers a method with the same name that takes `self` or `&self` and belongs to one of the program's traits.
+/// Declares methods with names from other libraries in a trait for stores or entities. Calling such a method is a compile error that contains a hint. If one of
+/// the program's traits has a method with the same name that takes `self` or `&self`, rustc calls that method instead, because these methods take `&mut self`.
 macro_rules! refused_of_values {
     ($($bound:path: $($name:ident($($value:tt),*))*;)*) => {$($(
         #[doc(hidden)]

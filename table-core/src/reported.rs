@@ -4,8 +4,8 @@
 //! same bound. If a function returns `K::Then<impl Future<…>>` instead, no such future exists when the bound on `K` is violated, and rustc reports only the
 //! call.
 
-/// Declares a trait for a bound, implemented for all types that satisfy the bound. Each bound needs its own trait: for a type parameter, rustc knows that
-/// `Then<R>` is `R` only if the parameter's bound is a trait other than the one that declares `Then`.
+/// Declares a trait for a bound, and implements it for all types that satisfy the bound. Each bound needs its own trait. For a type parameter, rustc can
+/// resolve `Then<R>` to `R` only if the parameter's bound is a trait other than the one that declares `Then`.
 ///
 /// The impl refers to an associated type of the bound. For a type that violates the bound, rustc can resolve neither this associated type nor `Then<R>`, so it
 /// reports only the violated bound.

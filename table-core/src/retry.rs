@@ -37,7 +37,8 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// The maximum number of attempts in the default policy. Each conflict means that another writer has succeeded (CON-5).
+    /// The maximum number of attempts in the default policy. A high number is acceptable, because each conflict means that another writer has succeeded
+    /// (CON-5).
     pub const ATTEMPTS: usize = 64;
 
     /// Creates a policy with at most `attempts` attempts; zero counts as one. The first delay is at most `first`, and every delay is at most `most`.
@@ -105,7 +106,7 @@ pub struct RetryLoop<'a> {
 }
 
 impl RetryLoop<'_> {
-    /// Sleeps for the backoff delay before the next attempt. `conflict` is the last attempt's error, if it returned one.
+    /// Sleeps for the backoff delay before the next attempt. `conflict` is the error from the last attempt, or `None` if the attempt returned no error.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` (CON-3) if no attempts remain. The error contains the table and key of `conflict`, and has `conflict` as its source.

@@ -117,7 +117,7 @@ pub struct Selection<E, C, F = Primary> {
     from: PhantomData<fn() -> F>,
 }
 
-/// The keys in a selection. A point stores its two keys as strings, because a lookup needs no range.
+/// The keys in a selection. A lookup needs no range, so a point stores its two keys as strings.
 #[derive(Clone, Debug)]
 enum Keys {
     Point(String, String),
@@ -153,7 +153,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
         })
     }
 
-    /// Changes the selection's cost class and source to types that the caller knows to be correct. `reason` is the reason for the scan, if the new class is a
+    /// Changes the selection's cost class and source to types that the caller knows to be correct. If the new class is a scan, `reason` is the reason for the
     /// scan.
     pub(crate) fn widen<K, G>(self, reason: &str) -> Selection<E, K, G> {
         let reason = self.reason.or_else(|| Some(reason.to_owned()));

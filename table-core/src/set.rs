@@ -75,8 +75,8 @@ impl EntitySchema {
         false
     }
 
-    /// Returns `true` if rows of this type may contain an `EntityType` other than the schema's kind, because it is declared as a property or collected in a
-    /// `rest` field.
+    /// Returns `true` if rows of this type may contain an `EntityType` other than the schema's kind. This is the case if `EntityType` is declared as a property
+    /// or collected in a `rest` field.
     const fn has_types(&self) -> bool {
         let (mut has_rest, mut at) = (false, 0);
         while at < self.keeps.len() {
@@ -86,7 +86,8 @@ impl EntitySchema {
         has_rest || self.declares(ENTITY_TYPE)
     }
 
-    /// Returns `true` if a field is stored in chunks. The last property is then a second or later chunk, because these chunks follow all other properties.
+    /// Returns `true` if a field is stored in chunks. All chunks after the first follow the other properties, so it is enough to check whether the last
+    /// property is such a chunk.
     #[must_use]
     pub(crate) fn has_chunks(&self) -> bool {
         let is_more = |(last, others): (&PropertySchema, &[PropertySchema])| {
@@ -101,7 +102,7 @@ impl EntitySchema {
         self.table.as_bytes().eq_ignore_ascii_case(other.table.as_bytes())
     }
 
-    /// Returns `true` if no row can belong to both types, because their kinds or keys differ.
+    /// Returns `true` if no row can belong to both types. This is the case if their kinds differ or no key matches both.
     #[must_use]
     pub(crate) const fn is_told_from(&self, other: &Self) -> bool {
         let by_kind = match (self.kind, other.kind) {
@@ -168,7 +169,7 @@ mod tests {
             assert!(matches!(&read[0], Hosts::Host(found) if *found == host), "{read:?}");
             let read = query().project::<Status>().collect().await.unwrap();
             assert_eq!(read, [Status { status: "up".to_owned() }]);
-            // The word `rest` in `keeps` is not stored, so the stored schema equals that of earlier releases.
+            // The word `rest` in `keeps` is not stored, so the stored schema is the same as in earlier releases.
             assert!(StoredSchema::of(Host::SCHEMA).keeps.is_empty());
         });
     }

@@ -35,7 +35,7 @@ pub use bulk::{
     Bulk, BulkError, BulkProgress, BulkTarget, BulkVerb, IntoDeletions, IntoEntities, WrittenPositions,
 };
 pub use ext::TableStoreExt;
-// These types are hidden, because only `table-patterns` uses them, through hidden methods of `Table`.
+// These types are hidden from the documentation. Only `table-patterns` uses them, through hidden methods of `Table`.
 #[doc(hidden)]
 pub use layout::SETTLED_AFTER;
 #[doc(hidden)]
@@ -92,7 +92,7 @@ pub struct Table<E, S> {
     name: Result<TableName>,
     /// The retry policy of updates, or `None` for the default.
     retry: Option<Retry>,
-    /// The handle's information about the stored schema, or `None` if the table has not been opened.
+    /// The state that tracks the stored schema for this handle, or `None` if the table has not been opened.
     tracker: Option<Arc<SchemaTracker>>,
     of: PhantomData<fn() -> E>,
 }

@@ -161,7 +161,7 @@ impl CosmosTables {
         Ok((client, properties))
     }
 
-    /// Returns `fault`, the error for a missing container, or the error for a missing database if the database does not exist either.
+    /// Returns the error for a missing database if the database does not exist either. Otherwise, returns `fault`, the error for a missing container.
     async fn missing(&self, fault: ContainerFault, table: &TableName) -> Error {
         let error = if self.is_database_missing().await { self.no_database() } else { Error::of(fault) };
         error.with_table(table.as_str())
@@ -180,7 +180,7 @@ impl CosmosTables {
     ///
     /// # Errors
     /// `SchemaMismatch` if several containers have names that differ from the table's name only in case. Any error from listing the containers, such as
-    /// `ServerBusy`, because a container with such a name may exist.
+    /// `ServerBusy`. Such an error cannot be ignored, because a container with such a name may exist.
     async fn in_another_case(
         &self,
         table: &TableName,

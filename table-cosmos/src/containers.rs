@@ -9,8 +9,8 @@ use table_core::TableName;
 use crate::mapping::Mapping;
 use crate::unique::UniqueKeys;
 
-/// The opened containers, by lower-case table name and then by the requested spelling. If the names of two containers differ only in case, a spelling always
-/// refers to the same one of them.
+/// The opened containers, by lower-case table name and then by the requested spelling. If the names of two containers differ only in case, each spelling
+/// always resolves to the same container.
 #[derive(Default)]
 pub(crate) struct Containers(RwLock<HashMap<String, HashMap<String, Container>>>);
 

@@ -125,7 +125,7 @@ impl Emulator {
         answer.map_err(|_| Broken::AfterSending)
     }
 
-    /// Creates a table's container with the given numbers of levels and physical partitions, and the throughput in request units per second.
+    /// Creates a table's container with the given number of levels, number of physical partitions, and throughput in request units per second.
     ///
     /// # Errors
     /// `InvalidInput` if the emulator rejects the number of partitions or the throughput.
@@ -141,8 +141,8 @@ impl Emulator {
         self.create_with_paths(table, paths, partitions, throughput)
     }
 
-    /// Creates a container as another program would, with the given partition key paths and number of physical partitions, and the throughput in
-    /// request units per second.
+    /// Creates a container as another program would, with the given partition key paths, number of physical partitions, and throughput in request units per
+    /// second.
     ///
     /// # Errors
     /// `InvalidInput` if the emulator rejects the number of partitions or the throughput.
@@ -265,7 +265,7 @@ fn published_prices() -> RequestUnitChargingModel {
     }
 }
 
-/// Creates a store whose requests run on the caller's runtime, as the emulator's tasks do. Tests can therefore pause the clock.
+/// Creates a store whose requests run on the caller's runtime, like the emulator's tasks. This lets tests pause the clock.
 fn opened(client: &CosmosClient, options: Options) -> CosmosTables {
     CosmosTables::build(client, DATABASE, options, Runtime::of_callers())
 }

@@ -45,7 +45,7 @@ pub enum Reads {
     Item,
     /// Items that match conditions on the id, the next level or properties.
     Matching,
-    /// All items with one partition key.
+    /// All items that share a single partition key.
     Key,
     /// All items whose levels start with the values specified by the query.
     Prefix,
@@ -92,7 +92,7 @@ impl CosmosTables {
     pub async fn partitions(&self, table: &TableName) -> Result<PartitionMap> {
         let table = table.clone();
         self.run(|store| async move {
-            // This read detects a deleted container, for which the Azure SDK would also return the last known partitions.
+            // If the container was deleted, this read fails. The Azure SDK itself would return the last known partitions.
             let (container, _) = store.described(&table).await?;
             let options =
                 azure_data_cosmos::options::ReadFeedRangesOptions::default().with_force_refresh(true);
@@ -135,7 +135,7 @@ impl CosmosTables {
 }
 
 impl Explain {
-    /// Returns the plan of a query for a container with the given levels and physical partitions. `Options::fan_out` has its default value.
+    /// Returns the plan of a query for a container with the given levels and physical partitions. Assumes the default value of `Options::fan_out`.
     ///
     /// ```
     /// use table_hierarchy::{PartitionMap, RouteClass};
@@ -150,7 +150,7 @@ impl Explain {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the map has a gap, which no [`PartitionMap`] has.
+    /// `InvalidInput` if the map has a gap. This does not occur, because a [`PartitionMap`] never has gaps.
     pub fn new(query: &Query, depth: usize, map: &PartitionMap) -> Result<Self> {
         Self::with_fan_out(query, &Mapping::standard(depth), map, FAN_OUT)
     }

@@ -64,7 +64,7 @@ pub(crate) const fn reports_state(status: u16) -> bool {
     matches!(status, 404 | 409 | 410 | 412)
 }
 
-/// Returns `true` if a status that reports the state of an item, a container or a partition came from a gateway or proxy instead of the service.
+/// Returns `true` if the error's status would report the state of an item, a container or a partition, but came from a gateway or proxy instead of the service.
 fn is_page(error: &CosmosError) -> bool {
     let (status, sub) = status(error);
     sub == 0 && reports_state(status) && !is_from_service(error)
@@ -108,7 +108,7 @@ pub(crate) fn verdict(error: &CosmosError) -> Verdict {
     }
 }
 
-/// Returns `true` if the Azure SDK had already sent the failed request and had lost the response.
+/// Returns `true` if the failed request was not the first attempt: the Azure SDK had already sent the request and lost the response.
 pub(crate) fn is_repeated(error: &CosmosError) -> bool {
     error.diagnostics().is_some_and(|diagnostics| was_repeated(&diagnostics))
 }
@@ -175,8 +175,8 @@ pub(crate) fn not_from_service(help: &str) -> Error {
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
 }
 
-/// Returns the error code for a rejection. The code is never an ambiguous one, because reads are also rejected with these statuses. Whether a write is reported
-/// as ambiguous depends on its [`verdict`] or [`effect`].
+/// Returns the error code for a rejection. The code itself is never ambiguous, because it is also used for rejected reads. Whether a write is reported as
+/// ambiguous depends on its [`verdict`] or [`effect`].
 pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
     match (status, sub) {
         (400, FAN_OUT) => ErrorCode::Unsupported,
@@ -189,7 +189,7 @@ pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
         (408, _) => ErrorCode::Io,
         (409, _) => ErrorCode::EntityAlreadyExists,
         (412, _) => ErrorCode::UpdateConditionNotSatisfied,
-        // The size of a single item is reported separately, so this request is a batch, which the caller can commit in parts.
+        // An item that is too large on its own causes a different error, so this request is a batch, which the caller can commit in parts.
         (413, _) => ErrorCode::RequestBodyTooLarge,
         (400..=499, _) => ErrorCode::InvalidInput,
         _ => ErrorCode::InternalError,

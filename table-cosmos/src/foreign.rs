@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use table_core::Error;
 
-/// The number of skipped items whose errors are kept. Once it is exceeded, older items are only counted.
+/// The maximum number of errors kept. Beyond it, the oldest errors are dropped, but the count still includes their items.
 const KEPT: usize = 100;
 
 /// Items skipped by queries because other programs wrote them in a different format.

@@ -53,15 +53,15 @@ const TTL: &str = "ttl";
 /// - An item is not an entity if it lacks a constant, a level or a required property, or if it has a value in a different format. Queries skip and report
 ///   such an item ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)). Reads, replaces, merges, upserts and unconditional deletes of its
 ///   key fail with `Corrupted` and change nothing, and an insert fails with `EntityAlreadyExists`.
-/// - Writes are conditional on the version read. They therefore take effect [at most once](crate::Options::at_most_once_writes), and never undo a change by
-///   another program.
+/// - Writes are conditional on the version read, so they take effect [at most once](crate::Options::at_most_once_writes) and never undo a change by another
+///   program.
 ///
 /// # Limits
 /// Levels are strings. Properties without a path, such as those of index rows, are stored in the `_tables` member, together with the
 /// identifier of the last write.
 ///
-/// If the container has a unique key policy, a write that repeats a value fails with `UniqueViolation`, and the table cannot contain rows added by patterns
-/// ([`Difference::UniqueKey`](crate::Difference::UniqueKey)).
+/// If the container has a unique key policy, a write whose unique value is already taken fails with `UniqueViolation`, and the table cannot contain rows added
+/// by patterns ([`Difference::UniqueKey`](crate::Difference::UniqueKey)).
 ///
 /// # Changes
 /// A later release may add paths: a value stored in `_tables` before its property had a path remains readable, and the next write moves it to the path. A value

@@ -92,7 +92,7 @@ impl Options {
         Self { adopts_levels: adopt, ..self }
     }
 
-    /// Sets the levels of an entity's table as declared by the entity.
+    /// Sets the levels of an entity's table to those that the entity declares.
     #[must_use]
     pub fn levels_of<E: Entity>(self) -> Self {
         self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
@@ -186,8 +186,8 @@ impl Options {
     /// account. Enable this option on such an account if several processes share a table, for example if separate workers process an outbox.
     ///
     /// Such a read is a quorum read, which costs twice the request units of a read with Session consistency. On accounts with Strong or Bounded Staleness
-    /// consistency, it costs the same as any other read. Writes themselves do not change, but the reads that precede them do. Reads are not hedged to another
-    /// region while they wait for a response.
+    /// consistency, it costs the same as any other read. The reads that precede writes are affected too, but not the writes themselves. Reads are not hedged to
+    /// another region while they wait for a response.
     ///
     /// On a multi-region account, enable this option only if `region` is the write region: in any other region, a read may miss the client's own completed
     /// writes, because the requests contain no session token.
@@ -252,14 +252,14 @@ impl Options {
     /// Returns the Azure SDK options for item reads.
     pub(crate) fn reading(&self) -> OperationOptions {
         let Some(strategy) = self.reads else { return OperationOptions::default() };
-        // The reads carry no session token, so a response from another region may miss this client's writes.
+        // Reads are not hedged: they carry no session token, so a response from another region may miss this client's writes.
         OperationOptionsBuilder::new()
             .with_read_consistency_strategy(strategy)
             .with_availability_strategy(AvailabilityStrategy::Disabled)
             .build()
     }
 
-    /// Returns the factor by which a read costs more than a read with Session consistency.
+    /// Returns the cost of a read relative to that of a read with Session consistency.
     pub(crate) const fn read_price(&self) -> f64 {
         if self.reads.is_some() { 2.0 } else { 1.0 }
     }

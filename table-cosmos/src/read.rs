@@ -195,7 +195,7 @@ impl CosmosTables {
         let skipped = u64::try_from(read - entities.len()).unwrap_or(u64::MAX);
         let rows = wanted.rows(entities)?;
         let continuation = next.map(|position| Continuation::of_service(table, query, position));
-        // The Azure SDK's token identifies the container. An id within a partition key does not, so the container's number is added to the continuation.
+        // The Azure SDK's token identifies the container. An item id does not, so the container's number is added to the continuation.
         let continuation = match (continuation, incarnation) {
             (Some(continuation), Some(incarnation)) => Some(continuation.in_incarnation(incarnation)),
             (continuation, _) => continuation,

@@ -31,7 +31,7 @@ impl Drop for Own {
     }
 }
 
-/// A task that is aborted when its handle is dropped. Dropping the caller's future therefore cancels the request.
+/// A task that is aborted when its handle is dropped. This cancels the request if the caller's future is dropped.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {

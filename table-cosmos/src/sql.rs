@@ -1,7 +1,7 @@
 //! Converts queries to parameterised SQL, which selects a superset of the results. The library then filters the returned rows.
 //!
-//! In Cosmos DB for NoSQL, a comparison with a missing value is neither true nor false; in the Table service, it is false. The library therefore sends
-//! conditions that are implied by the Table service's conditions. Values are bound as parameters, and the SQL contains only checked names.
+//! In Cosmos DB for NoSQL, a comparison with a missing value is neither true nor false; in the Table service, it is false. For this reason, the library sends
+//! conditions that are implied by the Table service's conditions. Values are bound as parameters, and the SQL contains only validated names.
 
 mod compare;
 mod condition;
@@ -90,7 +90,7 @@ impl Sql {
         self
     }
 
-    /// Returns the SQL for the given rows with one partition key.
+    /// Returns the SQL that selects the given rows, which must share a partition key.
     pub(crate) fn of_rows(mapping: &Mapping, levels: &[String], rows: &[&str]) -> Self {
         let mut sql = Self::default();
         let mut conditions = sql.levels(mapping, levels);
@@ -120,7 +120,7 @@ impl Sql {
         format!("@p{at}")
     }
 
-    /// Returns the conditions for the first levels, which have fixed values.
+    /// Returns the conditions that fix the values of the first levels.
     fn levels(&mut self, mapping: &Mapping, levels: &[String]) -> Vec<String> {
         let levels = mapping.levels.iter().zip(levels);
         levels.map(|(path, level)| format!("{} = {}", path.sql(), self.bind(level.as_str().into()))).collect()

@@ -1,6 +1,6 @@
 //! Commits transactions: a single operation as one request, and several operations as one transactional batch within a partition key.
 //!
-//! By default, a request takes effect at most once, even if the network or the Azure SDK delivers it twice. Every write except an insert is therefore
+//! By default, a request takes effect at most once, even if the network or the Azure SDK delivers it twice. For this purpose, every write except an insert is
 //! conditional on an `ETag`, which is unique to one version of the item, and most writes read the entity first. The Azure SDK is configured not to retry a
 //! write that received no response; [`settle`](CosmosTables::settle) decides whether to send it again.
 
@@ -61,7 +61,7 @@ impl CosmosTables {
         let creates = transaction.operations().iter().any(|operation| planned::creates(&operation.kind));
         let levels = match key::checked_levels(partition_key, container.mapping.depth()) {
             Ok(levels) => levels,
-            // No item can have such a PartitionKey. An existing entity is therefore not found, and an insert is rejected (KEY-9).
+            // No item can have such a PartitionKey, so an insert is rejected, and other operations find no entity (KEY-9).
             Err(error) if creates => return Err(error),
             Err(_) => return Err(refusal(&transaction, 0, (404, 0), None)),
         };

@@ -1,4 +1,4 @@
-//! Tests the recipes of the cookbook: their output, requests, request units and pictures.
+//! Tests the cookbook's recipes: their output, requests, request units and pictures.
 
 #[path = "../examples/cookbook/main.rs"]
 #[allow(dead_code, reason = "its `main` is the example's")]

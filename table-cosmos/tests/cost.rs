@@ -1,4 +1,4 @@
-//! Tests that programs that do not use this package need not build the Azure SDK, because it is not in their dependency tree.
+//! Tests that the Azure SDK is not in the dependency tree of programs that do not use this package, so they need not build it.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -86,7 +86,7 @@ impl Codec {
         matches!(self, Self::Derived(_)) || self.word().is_some_and(|word| word.output == Output::Derived)
     }
 
-    /// Returns `true` if a derived part with this codec may be nested in another derived part: a custom part may not.
+    /// Returns `true` if a derived part with this codec may be nested in another derived part. Custom derived parts may not.
     pub(crate) fn is_source(&self) -> bool {
         self.is_derived() && self.word().is_some()
     }
@@ -115,7 +115,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the inner codec may be lossy, because this codec discards even more of the value.
+    /// Returns `true` if this codec may enclose a lossy codec, because it discards even more of the value.
     pub(crate) fn accepts_derived(&self) -> bool {
         !self.is_decodable() && self.word().is_some_and(|word| word.name != "truncate")
     }
@@ -250,7 +250,7 @@ impl Codec {
         matches!(self, Self::Custom(_) | Self::Derived(_)) || self.inner().is_some_and(Self::is_custom)
     }
 
-    /// Returns `true` if the codec may encode strings and therefore support prefix queries. For default and custom codecs, the compiler decides.
+    /// Returns `true` if the codec may encode strings, which support prefix queries. For default and custom codecs, the compiler decides.
     pub(crate) fn may_be_text(&self) -> bool {
         !matches!(self, Self::Derived(_)) && self.word().is_none_or(|word| word.output == Output::Text)
     }

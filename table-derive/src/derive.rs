@@ -18,7 +18,7 @@ use crate::self_type;
 
 /// The output of a derive macro, apart from errors.
 struct Expansion {
-    /// The field names in the declaration's attributes, repeated for the benefit of editors. They come first in the output.
+    /// The field names in the declaration's attributes, repeated for use by editors. They come first in the output.
     names: Option<TokenStream>,
     items: TokenStream,
 }

@@ -227,7 +227,7 @@ fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
 /// Repeats the field names in the attributes, with their spans, so rust-analyzer can complete them and show their types. rustc ignores the repetition.
 ///
 /// The repetition precedes all other output, including the errors. To complete a name, rust-analyzer expands the declaration a second time with a longer name,
-/// and looks up the position of this name in the first expansion. The tokens before that position must therefore have the same length in both expansions.
+/// and looks up the position of this name in the first expansion, so the tokens before that position must have the same length in both expansions.
 pub(crate) fn named(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let (names, value) = (&entity.named, writing::local("entity"));

@@ -59,7 +59,7 @@ fn expand(input: &DeriveInput, runtime: &Path) -> Result<TokenStream> {
     })
 }
 
-/// Returns the pattern that binds the fields needed for the result, and the result itself.
+/// Returns the two sides of a match arm: the pattern, which binds the fields that the result needs, and the result.
 fn arm(arguments: &Named, fields: &Fields, runtime: &Path) -> (TokenStream, TokenStream) {
     let code = &arguments.code;
     let (read, rule) = match &arguments.rule {

@@ -250,7 +250,8 @@ pub(crate) fn is_name(text: &str) -> bool {
     syn::parse_str::<Ident>(text).is_ok()
 }
 
-/// Returns all names in the tokens, last first, because a field follows its codec's arguments. Keywords are omitted, because they cannot be field names.
+/// Returns all names in the tokens, last first. A codec's field follows its arguments, so the last name is the most likely field. Keywords are omitted, because
+/// they cannot be field names.
 pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     let mut names = Vec::new();
     for token in tokens {

@@ -53,7 +53,7 @@ pub(crate) struct Entity<'a> {
     pub(crate) table: (String, Span),
     /// The lints waived by the declaration.
     pub(crate) allows: Allows,
-    /// The word `feed`, if present. If it is, each partition has a feed that records every change.
+    /// The word `feed`, or `None` if it is absent. The word gives each partition a feed that records every change.
     pub(crate) feed: Option<Ident>,
     /// The relations through which other entities store copies of this entity.
     pub(crate) copied_by: Vec<Path>,
@@ -203,17 +203,17 @@ impl<'a> Entity<'a> {
         self.fields.iter().find(|field| field.attrs.rest.is_some())
     }
 
-    /// Returns `true` if at least one key cannot be decoded, because its fields are stored as properties.
+    /// Returns `true` if at least one key is not decoded. The fields of such a key are stored as properties.
     pub(crate) fn has_unread_key(&self) -> bool {
         [&self.partition_key, &self.row_key].into_iter().flatten().any(|key| key.unread)
     }
 
-    /// Returns the index in the schema of the property that stores a field.
+    /// Returns the schema index of the property that stores a field.
     pub(crate) fn place(&self, field: usize) -> usize {
         self.properties_before(field).count()
     }
 
-    /// Returns the indexes in the schema of all chunks of a field except the first. These chunks follow all other properties.
+    /// Returns the schema indexes of a field's chunks, except the first. These chunks follow all other properties.
     pub(crate) fn places_of_more_chunks(&self, field: usize) -> Range<usize> {
         let count = |property: &Property| property.more_chunks().count();
         let before: usize = self.properties_before(field).map(count).sum();
@@ -257,7 +257,7 @@ fn one_struct_each(input: &DeriveInput) -> String {
     )
 }
 
-/// Returns the fields of a struct with named fields. For any other declaration, this is the only error reported.
+/// Returns the fields of a struct with named fields. Any other declaration is rejected, and no further errors are reported for it.
 fn named_fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<&'a FieldsNamed> {
     let Data::Struct(data) = &input.data else {
         ctxt.error("T010", &input.ident, "an entity must be a struct", one_struct_each(input));

@@ -1,4 +1,4 @@
-//! Finds the runtime's path in the user's crate: a package of this project among the crate's dependencies, under its local name.
+//! Finds the path by which the user's crate refers to the runtime. This is the local name of one of this project's packages among the crate's dependencies.
 
 use std::path::Path as FilePath;
 use std::{env, fs};

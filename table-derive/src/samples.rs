@@ -6,7 +6,8 @@ use syn::Ident;
 use crate::casing::pascal_case;
 use crate::symbol;
 
-/// Replaces the sample name in a help text with the name in a word's arguments. If the arguments contain the fields of both keys, returns the key attributes.
+/// Replaces the sample name in a help text with the name in a word's arguments. If the arguments contain the fields of both keys, the help text shows the key
+/// attributes instead.
 pub(crate) fn with_arguments(help: &str, word: &str, arguments: &TokenStream) -> String {
     if let [partition, row @ ..] = key_fields(arguments).as_slice()
         && !row.is_empty()

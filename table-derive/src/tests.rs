@@ -405,7 +405,7 @@ fn ent_2_properties_of_copies_are_counted() {
         mistakes_of_size(252, &elsewhere),
         ["[T055] each copy in `ByEmail` has 253 properties; a row has at most 252 (ENT-2)"]
     );
-    // A copy in the partition of its entity stores only the `id`.
+    // A copy in its entity's partition stores only the `id`.
     assert!(mistakes_of_size(252, &quote!(row_key("email_", email))).is_empty());
     // A copy that includes some fields is small.
     let included = quote!(table = "Emails", partition_key(email), row_key("email"), include(value1));
@@ -427,6 +427,6 @@ fn the_names_of_all_variants_have_a_limit() {
         let expansion = derive::key_part(quote!(enum Shelf { #(#named),* }), || parse_quote!(::table_core));
         expansion.to_string().matches("[T034] the names of the variants up to `V40`").count()
     };
-    // 40 names of 99 bytes, each with one byte after it, and the last name.
+    // The combined length: 40 names of 99 bytes, each followed by one byte, and the last name.
     assert_eq!((mistakes(41, 88), mistakes(41, 89), mistakes(42, 99)), (0, 1, 1));
 }

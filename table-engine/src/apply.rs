@@ -1,7 +1,7 @@
 //! Validates a transaction against the latest state: the existence and `ETag`s of entities, the limits on merged entities, and required row states.
 //!
-//! This module only validates a transaction and applies nothing, so a failed transaction has no effect (EGT-9). Each operation is checked against the state
-//! before the transaction. This is sufficient because a transaction writes each entity at most once (EGT-4).
+//! This module only validates a transaction and applies nothing, so a failed transaction has no effect (EGT-9). Each operation is checked against the state as
+//! it was before the transaction. This is sufficient because a transaction writes each entity at most once (EGT-4).
 
 mod fault;
 
@@ -19,19 +19,19 @@ use crate::state::State;
 
 use fault::WriteFault;
 
-/// Writes to one partition. Each write has the key of its row.
+/// Writes to one partition, each with its row's key.
 #[derive(Debug)]
 pub(crate) struct Writes {
     pub(crate) partition_key: PartitionKey,
     pub(crate) operations: Vec<(Key, Operation)>,
 }
 
-/// Returns the row changes for a set of writes, if every write can be applied. `ticks` becomes the Timestamp of the written entities.
+/// If every write can be applied, returns the row changes. `ticks` becomes the Timestamp of the written entities.
 ///
 /// # Errors
 /// The error of the first failing operation, with its position (EGT-33, EGT-34). `RequestBodyTooLarge` if the changes up to and including an operation do not
-/// fit into one journal frame; the error contains that operation's position. The size of a frame can only be exceeded by merges, and by transactions under
-/// [`TransactionMeasure::Unmeasured`].
+/// fit into one journal frame; the error contains that operation's position. Only merges, and transactions under [`TransactionMeasure::Unmeasured`], can exceed
+/// the size of a frame.
 ///
 /// [`TransactionMeasure::Unmeasured`]: table_store::limits::TransactionMeasure::Unmeasured
 pub(crate) fn changes(
@@ -66,7 +66,7 @@ pub(crate) fn changes(
         }
         changes.push(change);
     }
-    // Setting the Timestamp copies a shared row. It is set after validation, so a rejected transaction copies no row.
+    // Setting the Timestamp copies a shared row. The Timestamp is set after validation, so a rejected transaction copies no rows.
     for change in &mut changes {
         change.row = change.row.take().map(|row| row.with_timestamp(ticks));
     }

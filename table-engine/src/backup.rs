@@ -95,7 +95,7 @@ impl EngineOptions {
         let report = loop {
             let copied = base.restore_to(&target, to);
             // A concurrent backup to `from` may have replaced the version and removed its files. The next attempt overwrites the runs copied so far. Runs that
-            // are then no longer needed are removed when the restored folder is opened.
+            // the new version does not need are removed when the restored folder is opened.
             let now = BaseView::bytes_in(&place)?;
             if copied.is_ok() || now == version {
                 break copied?;
@@ -152,7 +152,7 @@ fn back_up(disk: &Arc<dyn Disk>, base: &BaseView, target: &Path) -> Result<CopyR
         Folder::Backup(version) => (lock(&*disk, target, BACKUP)?, version.is_current()),
         _ => (manifest::write(&*disk, target, BACKUP)?, true),
     };
-    // IMPORTANT: a backup in an earlier format stays readable for the earlier release until all runs have been copied.
+    // IMPORTANT: a backup in an earlier format stays readable by the earlier release until all runs have been copied.
     base.back_up(&disk, target, || {
         let replaced = (!is_current).then(|| manifest::write(&*disk, target, BACKUP));
         replaced.transpose()

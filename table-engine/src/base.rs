@@ -68,7 +68,7 @@ pub(crate) struct Place {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) folder: Arc<Path>,
     pub(crate) cache_bytes: usize,
-    /// The size in bytes at which a flush finishes a run and starts the next one. A merge step usually reads at most twice as many bytes.
+    /// The size in bytes at which a flush finishes a run and starts the next one. A merge step usually reads at most twice this many bytes.
     pub(crate) run_bytes: u64,
     pub(crate) hook: Option<Hook>,
 }
@@ -91,7 +91,7 @@ pub(crate) struct Base {
     merges: Merges,
     /// A random session identifier, generated each time the folder is opened.
     opening: Uuid,
-    /// `true` if a file of the version is missing. In that case, `BASE` may be outdated, so files that it does not list are kept.
+    /// `true` if a file of the version is missing. In that case, `BASE` may be stale, so files that it does not list are kept.
     is_incomplete: bool,
     /// Runs removed from the version. Their files are kept while a reader's view contains them.
     obsolete: Vec<Arc<Run>>,
@@ -262,8 +262,8 @@ impl Base {
     /// Records a version without the given tables and without new rows. Returns `false` if the base contains none of these tables. On a full disk, this
     /// function frees the space that a flush needs.
     ///
-    /// The start of the journal does not change, so frames that wrote to a dropped table will be replayed. The drop must therefore already be durable in the
-    /// journal: its frame is replayed too and drops the table again.
+    /// The start of the journal does not change, so frames that wrote to a dropped table will be replayed. The drop must already be durable in the journal,
+    /// because its frame is then replayed too and drops the table again.
     pub(crate) fn forget_tables(&mut self, dropped: &[u32]) -> Result<bool> {
         let mut meta = self.stored.meta.clone();
         let known: Vec<u32> = dropped.iter().copied().filter(|id| meta.catalog.contains(*id)).collect();
@@ -284,8 +284,8 @@ impl Base {
         self.file_bytes
     }
 
-    /// Returns the total number of bytes submitted to the disk for runs, and for versions that could not be recorded. The increase during a failed attempt is a
-    /// lower bound on the space that a retry needs.
+    /// Returns the total number of bytes submitted to the disk for runs, and for versions that could not be recorded. If an attempt fails, the increase during
+    /// the attempt is a lower bound on the space that a retry needs.
     pub(crate) fn attempted_bytes(&self) -> u64 {
         self.pool.attempted.load(Ordering::Relaxed)
     }

@@ -101,8 +101,8 @@ impl Catalog {
         entry.map(|entry| entry.id).ok_or_else(missing)
     }
 
-    /// Returns the catalog entry for an empty table that will replace an existing one. The entry contains the creation time of the replaced table. A replay of
-    /// the journal therefore need not find the replaced table in the catalog.
+    /// Returns the catalog entry for an empty table that will replace an existing one. The entry contains the creation time of the replaced table, so a replay
+    /// of the journal need not find the replaced table in the catalog.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).
@@ -197,8 +197,8 @@ impl Catalog {
     /// Returns one page of names (OPT-5, PAGE-12). `prefix` and `from` ignore case, like every comparison of table names (TBL-2).
     pub(crate) fn page(&self, prefix: &str, from: Option<&str>, top: usize) -> TablePage {
         let prefix = prefix.to_ascii_lowercase();
-        // The names of a program's tables begin with a letter. The names of the engine's private tables begin with `$`, so they sort first. They are not
-        // listed.
+        // The names of a program's tables begin with a letter. The names of the engine's private tables, which are not listed, begin with `$`, so they sort
+        // first.
         let from = from.map(str::to_ascii_lowercase).unwrap_or_default();
         let start = from.max(prefix.clone()).max("a".to_owned());
         let mut found = self

@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub(crate) enum Job {
     /// Write the rows of a checkpoint to the base.
     Checkpoint(Checkpoint),
-    /// Free the memory of a memtable and of a view of the base, which the committer no longer needs.
+    /// Free the memory of a memtable and a base view that the committer no longer needs.
     Discard(Option<Memtable>, Option<BaseView>),
     /// Omit a dropped table from the checkpoint that is waiting for disk space. The drop is already durable.
     Dropped(u32),
@@ -89,8 +89,8 @@ pub(crate) struct Checkpointer {
     pub(crate) unflushed: Option<Shortage>,
     /// The failure of the last merge, if disk space ran out.
     pub(crate) unmerged_part: Option<Shortage>,
-    /// The number of views that were sent to the committer and whose predecessors it has not returned yet. While the committer holds an old view, the files of
-    /// the runs in that view are kept.
+    /// The number of views sent to the committer for which it has not yet returned the previous view. While the committer holds an old view, the files of the
+    /// runs in that view are kept.
     pub(crate) exchanges: usize,
     /// The error that prevented the current compaction from merging a part of the base.
     pub(crate) unmerged: Option<Error>,
@@ -147,7 +147,7 @@ impl Checkpointer {
                     Ok(())
                 }
                 (None, Some(next)) => {
-                    // A flush stalls while merges are far behind. Meanwhile, the memtable fills up and writers are throttled.
+                    // While merges are far behind, a flush stalls. The memtable then fills up, and writers are throttled.
                     if self.base.debt() == Debt::Much && self.can_merge() {
                         waiting = Some(next);
                         self.merge()
@@ -182,7 +182,7 @@ impl Checkpointer {
         }
     }
 
-    /// Returns the next job, or `None` if no job is queued and a flush or merge should be attempted or checked for space.
+    /// Returns the next job. If no job is queued and a flush or merge should be attempted or checked for space, returns `None`.
     fn next(&mut self, waiting: bool) -> std::result::Result<Option<Job>, RecvError> {
         if !waiting && (self.resting || self.base.debt() == Debt::None) {
             return self.threads.receive(&self.jobs).map(Some);
@@ -256,7 +256,7 @@ impl Checkpointer {
         self.wake.wake();
     }
 
-    /// Writes a checkpoint. Returns it for a later attempt if disk space or file descriptors run out.
+    /// Writes a checkpoint. If disk space or file descriptors run out, returns the checkpoint for a later attempt.
     fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<Option<Checkpoint>> {
         let Checkpoint { frozen, meta, compact } = &checkpoint;
         let _entered = event::entered(|| {
@@ -304,7 +304,7 @@ impl Checkpointer {
     /// Frees the space of dropped tables before a checkpoint that is waiting for space is retried.
     fn forget_tables(&mut self, dropped: &[u32]) -> Result<()> {
         match self.base.forget_tables(dropped) {
-            // With the new view, the committer gives up its old view, which still refers to the files of the dropped tables.
+            // Once the committer has the new view, it gives up its old view, which still refers to the files of the dropped tables.
             Ok(true) => self.exchange(Done::Merged(self.base.view())),
             Err(error) if !is_shortage(&error) => return Err(error),
             Ok(false) | Err(_) => {}

@@ -221,12 +221,12 @@ impl Committer {
         }
     }
 
-    /// Schedules the removal of the rows of tables dropped by the group: from the base by the next checkpoint and later merges, and from memory step by step.
+    /// Schedules the removal of rows whose tables the group has dropped: from the base by the next checkpoint and later merges, and from memory step by step.
     fn give_up(&mut self) -> Result<()> {
         for id in std::mem::take(&mut self.dropped) {
             self.reclaim.push(id);
             let Some(disk) = &mut self.disk else { continue };
-            // The base may record the drop before the journal is next synced. The journal is therefore synced before the drop is passed to the base.
+            // The base may record the drop before the journal is next synced, so the journal is synced before the drop is passed to the base.
             if disk.checkpoints.waits_for_room() {
                 disk.journal.sync()?;
             }

@@ -24,7 +24,7 @@ pub(crate) struct Ground<'a> {
     /// The current time of the engine's steady clock, which is never before the time of an earlier decision.
     pub(crate) now: u64,
     /// The Timestamp of the written rows, unique to this transaction. It is never earlier than `now`. The next engine that opens this folder starts its steady
-    /// clock from the last Timestamp, so its decisions are not earlier than this one.
+    /// clock from the last Timestamp, so the new engine's decisions are never earlier than this one.
     pub(crate) ticks: u64,
     /// The positions in the queue's table where decisions start reading.
     pub(crate) positions: Positions,
@@ -57,7 +57,7 @@ impl<'a> Ground<'a> {
         self.refusal.cloned().map_or(Ok(()), Err)
     }
 
-    /// Advances the queue's head to `to`. The caller guarantees that no message remains from `from` to `to`. If messages may remain before `from`, the head
+    /// Advances the queue's head to `to`. The caller guarantees that no message remains between `from` and `to`. If messages may remain before `from`, the head
     /// does not move.
     pub(crate) fn pass(&mut self, from: Front, to: Front) {
         if self.positions.front >= from {

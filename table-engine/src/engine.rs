@@ -34,8 +34,8 @@ use crate::waker::contained;
 ///
 /// The futures do not require a particular runtime. A write waits for its commit. In an in-memory engine, a caller without concurrent writers performs the
 /// write on its own thread. Reads of an engine on disk do not wait for writes, but block while they read blocks that are not cached. A read of an in-memory
-/// engine may wait for a write that another thread is performing. If the future of a write is dropped after it was polled, the write may still be applied, but
-/// never in part.
+/// engine may wait for a write that another thread is performing. If the future of a write is dropped after it has been polled, the write may still be applied,
+/// but never in part.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -201,7 +201,7 @@ impl Engine {
     }
 
     /// Reports a gap (a key range without rows) that a scan has found. The committer adds it to the state with the next group of writes, and later scans can
-    /// then skip it. If the committer has not yet processed an earlier report, it is woken.
+    /// then skip it. If the committer has not yet processed an earlier report, this call wakes it.
     pub(crate) fn remember(&self, found: Option<FoundGap>) {
         if found.is_some_and(|found| self.inner.shared.leave_gap(found)) {
             // If the committer's queue is full, the committer is already awake.
@@ -223,7 +223,7 @@ impl Engine {
             None => Some(request),
         };
         let Some(request) = left else {
-            // The result is either available, or it was lost in a panic.
+            // The result is either available now, or was lost in a panic.
             return outcome.try_recv().ok().flatten().unwrap_or_else(|| Err(gone()));
         };
         self.inner.check_process()?;

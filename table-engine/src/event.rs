@@ -29,7 +29,7 @@ impl Drop for Entered {
     }
 }
 
-/// Creates a span and enters it. After a panic of the subscriber, the thread continues.
+/// Creates a span and enters it. If the subscriber panics, the thread continues.
 ///
 /// Panics are caught separately for each call to the subscriber. With an [`EnteredSpan`](tracing::span::EnteredSpan), a panic on exit would close the span
 /// during unwinding, and a second panic would then abort the process.

@@ -1,6 +1,6 @@
 //! Positions in a queue's table, such as the queue's head, before which no message remains.
 
-/// A position in a queue's message order: by the time a message becomes visible, then by the Timestamp of its transaction.
+/// A position in a queue. Messages are ordered by the time they become visible, then by their transaction's Timestamp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Front {
     pub(crate) instant: u64,

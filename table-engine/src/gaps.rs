@@ -1,9 +1,9 @@
 //! Gaps: known key ranges without rows, which scans can skip.
 //!
-//! A deleted row leaves a tombstone in memory, and later in the base, until a merge removes it. A scan that visits many tombstones in a row reports their key
-//! range as a gap. The committer adds the gap to its latest state, unless a row has been written in the range in the meantime. Writing a row in a gap splits
-//! the gap at the row's key, and deleting the first row after a gap extends the gap. Gaps belong to the state, so each snapshot has its own. Gaps are never
-//! stored: after the folder is reopened, scans find them again.
+//! A deleted row leaves a tombstone in memory, and later in the base, until a merge removes it. A scan that visits many consecutive tombstones reports their
+//! key range as a gap. The committer adds the gap to its latest state, unless a row has been written in the range in the meantime. Writing a row in a gap
+//! splits the gap at the row's key, and deleting the first row after a gap extends the gap. Gaps belong to the state, so each snapshot has its own. Gaps are
+//! never stored: after the folder is reopened, scans find them again.
 
 mod search;
 
@@ -26,7 +26,7 @@ const REMEMBERED: usize = 2_048;
 pub(crate) struct Gaps {
     /// The end of each gap, keyed by the gap's start. Gaps neither overlap nor touch.
     ends: OrdMap<Key, Key>,
-    /// The number of rows written from the opening of the engine up to this state.
+    /// The number of rows written since the engine was opened, as of this state.
     writes: u64,
 }
 
@@ -88,7 +88,7 @@ impl Gaps {
         }
     }
 
-    /// Adds a gap found by a scan if it is certain that it has no rows in this state. Returns `true` if the gap was added.
+    /// Adds a gap found by a scan, unless this state may have rows in the gap. Returns `true` if the gap was added.
     pub(super) fn add(&mut self, found: FoundGap, written: &WrittenKeys) -> bool {
         let is_gap = written.none_in(&found, self.writes);
         if is_gap {
@@ -131,7 +131,7 @@ impl WrittenKeys {
         self.0.push_back(Key::clone(key));
     }
 
-    /// Discards all keys, because some writes were undone. Gaps that were found in an earlier state will then be discarded.
+    /// Discards all keys, because some writes were rolled back. Gaps that were found in an earlier state will then be discarded.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }

@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::queue;
 
 impl Engine {
-    /// Returns the creation time of a table, in ticks. No other table of the engine has this time, because Timestamps are unique. A program that stores data
+    /// Returns the creation time of a table, in ticks. No other table in the engine has this time, because Timestamps are unique. A program that stores data
     /// about a table elsewhere can store the creation time with the data, and ignore the data after the table has been recreated.
     ///
     /// # Errors

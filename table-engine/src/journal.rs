@@ -73,7 +73,7 @@ pub(crate) struct Journal {
     /// The frames of the current group.
     group: Writer,
     frames: u64,
-    /// The checksum over all frames of the file that precede the current group.
+    /// The checksum over all frames in the file before the current group.
     before: u32,
 }
 
@@ -124,7 +124,7 @@ impl Journal {
     /// Writes the group and, if `sync` is `true`, makes it and all earlier frames durable. If `frees` is `true`, the group frees space and may use the reserve.
     ///
     /// # Errors
-    /// `DiskFull` if the disk is full. The group is then undone, and the journal remains usable. After any other error, the journal must not be used.
+    /// `DiskFull` if the disk is full. The group is then rolled back, and the journal remains usable. After any other error, the journal must not be used.
     pub(crate) fn commit(&mut self, sync: bool, frees: bool) -> Result<()> {
         if self.group.as_bytes().is_empty() {
             return Ok(());
@@ -180,10 +180,10 @@ impl Journal {
         }
     }
 
-    /// Durably undoes a group that could not be written because the disk was full.
+    /// Durably rolls back a group that could not be written because the disk was full.
     fn take_back(&mut self) -> io::Result<()> {
         self.tail.file.set_len(self.tail.end)?;
-        // IMPORTANT: the undo is durable before the group is refused, so a later open never finds one of its frames.
+        // IMPORTANT: the rollback is durable before the group is refused, so a later open never finds one of its frames.
         self.tail.file.sync_data()?;
         self.tail.filled = self.tail.end;
         self.tail.sequence -= std::mem::take(&mut self.frames);
@@ -193,10 +193,10 @@ impl Journal {
         Ok(())
     }
 
-    /// Makes the journal durable, then appends a closing frame, that is, a frame without writes. The closing frame proves that all earlier frames were durable.
-    /// If the last of them is corrupted, the next open therefore does not mistake it for a write that a crash interrupted. Then frees the space after the last
-    /// frame, the next file, and the part of the reserve that the journal does not need. Finally, records all frames except the closing frame as synced. Losing
-    /// the closing frame is harmless.
+    /// Makes the journal durable, then appends a closing frame, that is, a frame without writes. The closing frame proves that all earlier frames were durable,
+    /// so if the last of them is corrupted, the next open does not mistake it for a write that a crash interrupted. Then frees the space after the last frame,
+    /// the next file, and the part of the reserve that the journal does not need. Finally, records all frames except the closing frame as synced. Losing the
+    /// closing frame is harmless.
     pub(crate) fn close(&mut self, ticks: u64) -> Result<()> {
         self.sync()?;
         let is_new = !self.tail.is_closed || self.tail.end == file::HEADER;

@@ -2,7 +2,7 @@
 //!
 //! A key is `table id (4 bytes, big endian) ‖ partition ‖ 0x00 ‖ row`, where partition and row are in the order-preserving encoding of
 //! [`order`](table_store::key::order). Stored keys contain no character below U+0020 (KEY-3), so after the table id, the only 0x00 byte is the one that ends
-//! the partition. A partition that is a prefix of another partition therefore sorts before it.
+//! the partition. As a result, a partition that is a prefix of another partition sorts before it.
 
 mod split;
 
@@ -97,7 +97,8 @@ impl Span {
             bytes.extend_from_slice(tail);
             bytes
         };
-        // The row is the last part of a key. Its bytes therefore compare with every bound as the strings do, even with a bound that contains U+0000.
+        // The row is the last part of a key, so comparing its bytes with a bound gives the same result as comparing the strings, even if the bound contains
+        // U+0000.
         let start = match &rows.lower {
             Bound::Included(text) => bound(text, &[]),
             Bound::Excluded(text) => bound(text, &[0]),

@@ -5,7 +5,7 @@
 //! - The **memtable** contains the rows written since the last checkpoint, in a persistent map whose clones are snapshots. The **base** contains all other
 //!   rows, in sorted files on disk, called runs. Checkpoints add runs, and a background thread merges runs step by step.
 //! - The **committer** changes the **state**. It runs on its own thread; most writes to an in-memory engine run it on the calling thread instead. Readers load
-//!   the state atomically without waiting for the committer. The exception is an in-memory engine: the first read after a write waits for a write in progress.
+//!   the state atomically without waiting for the committer. In an in-memory engine, however, the first read after a write waits for any write in progress.
 //!
 //! `docs/format.md` describes the file formats.
 //!

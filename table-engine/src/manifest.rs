@@ -94,7 +94,7 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     Err(Error::of(FolderFault::NotOurs(folder.into())))
 }
 
-/// Checks the bytes of a backup's manifest. Error messages contain the folder `to`.
+/// Checks the bytes of a backup's manifest. Error messages name the folder `to`.
 pub(crate) fn check_backup(bytes: &[u8], to: &Path) -> Result<()> {
     version(bytes, BACKUP, to).map(drop)
 }

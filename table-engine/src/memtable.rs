@@ -45,7 +45,7 @@ impl Memtable {
         if self.rows.is_empty() { None } else { self.rows.get(key) }
     }
 
-    /// Returns the entries of a span, in order.
+    /// Returns the entries in a span, in order.
     pub(crate) fn range(&self, span: &Span) -> impl Iterator<Item = (&Key, &Option<Row>)> {
         self.rows.range::<_, [u8]>((
             std::ops::Bound::Included(span.start.as_slice()),
@@ -63,7 +63,7 @@ impl Memtable {
         self.rows.iter()
     }
 
-    /// Removes up to `most` entries of a span. Returns `true` if more entries may remain.
+    /// Removes up to `most` entries in a span. Returns `true` if more entries may remain.
     pub(crate) fn remove_some(&mut self, span: &Span, most: usize) -> bool {
         let keys: Vec<Key> = self.range(span).take(most).map(|(key, _)| key.clone()).collect();
         for key in &keys {

@@ -40,7 +40,7 @@ pub struct FaultInjection {
     pub empty_page_every: Option<NonZeroU32>,
     /// The maximum number of entities on a page, regardless of `$top` (PAGE-4).
     pub page_entities: Option<NonZeroUsize>,
-    /// Limits each page to entities of one partition (PAGE-1).
+    /// Limits each page to entities in one partition (PAGE-1).
     pub partition_pages: bool,
     /// Makes every n-th call fail with `ServerBusy` without any effect.
     pub busy_every: Option<NonZeroU32>,
@@ -146,7 +146,7 @@ impl EngineOptions {
 
     /// Sets the approximate maximum size in bytes of the memtable, which contains the rows not yet in the base. When this size is reached, writers block until
     /// a checkpoint completes. A checkpoint starts when the memtable reaches half of this size, or earlier, so writers can continue while the checkpoint runs.
-    /// The size is limited to the same range as [`checkpoint_bytes`](Self::checkpoint_bytes).
+    /// The size is clamped to the same range as [`checkpoint_bytes`](Self::checkpoint_bytes).
     pub const fn memtable_bytes(mut self, bytes: usize) -> Self {
         self.memtable_bytes = bounded(bytes);
         self

@@ -34,7 +34,7 @@ pub(crate) struct PageBounds {
     pub(crate) examined: u64,
     /// The maximum total size in bytes of entries examined.
     pub(crate) examined_bytes: usize,
-    /// `true` if each page is limited to entities of one partition.
+    /// `true` if each page is limited to entities in one partition.
     pub(crate) partition: bool,
 }
 
@@ -49,7 +49,7 @@ impl PageBounds {
     };
 }
 
-/// Returns one entity of a table with the requested properties.
+/// Returns one entity from a table, with the requested properties.
 pub(crate) fn get(
     state: &State,
     table: u32,
@@ -65,7 +65,7 @@ pub(crate) fn get(
     Ok(Some(StoredRow { row: select.project(row)?, etag }))
 }
 
-/// Returns the maximum number of entities on a page of a query with the given `$top`.
+/// Returns the maximum number of entities on a page, given the query's `$top`.
 ///
 /// # Errors
 /// `InvalidInput` if `top` is above 1,000 (TOP-2).
@@ -131,7 +131,7 @@ pub(crate) fn empty_page(
     Some(Page { continuation: Some(continuation), rows_read: Some(0), ..Page::default() })
 }
 
-/// Returns the number of bytes that the names in `$select` can add to each entity of a response. A server writes a selected property that the entity lacks as
+/// Returns the number of bytes that the names in `$select` can add to each entity in a response. A server writes a selected property that the entity lacks as
 /// `null` (SEL-3).
 fn select_bytes(select: &Select) -> usize {
     match select {

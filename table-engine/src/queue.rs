@@ -1,9 +1,9 @@
 //! The engine as a [`QueueStore`]: a queue is an internal table, and each operation is one decision on it.
 //!
-//! - A message has two rows (`docs/format.md`, "Queues"): one with its text, keyed by id, and one with its visibility, keyed by time. The next
-//!   message to receive is therefore the first row of a range, and receiving does not rewrite the text.
-//! - The committer runs decisions one after another on the latest state, in the same groups as other writes. Receivers therefore never conflict, never hold the
-//!   same message at the same time, and share syncs.
+//! - A message has two rows (`docs/format.md`, "Queues"): one with its text, keyed by id, and one with its visibility, keyed by time. As a result, the next
+//!   message to receive is the first row in a range, and receiving does not rewrite the text.
+//! - The committer runs decisions one after another on the latest state, in the same groups as other writes. As a result, receivers never conflict, never hold
+//!   the same message at the same time, and share syncs.
 //! - Times come from a steady clock that is derived from the engine's [clock](crate::EngineOptions::clock), which tests can set. Leases end on time even if
 //!   that clock has jumped forward and back. No message expires before a correct clock reaches its expiry.
 //! - If a row of a message is in a corrupted block of the base, the message is neither received nor peeked, but other messages are not affected. If its
@@ -55,7 +55,7 @@ pub(crate) fn in_queue(queue: &QueueName, error: Error) -> Error {
 }
 
 impl Engine {
-    /// Returns at most `top` queue names in order, starting at a given name or prefix.
+    /// Returns at most `top` queue names in order. `from` is the name or prefix at which the list starts.
     ///
     /// ```
     /// use table_core::{Engine, QueueName, QueueStore};

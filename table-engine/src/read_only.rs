@@ -27,9 +27,9 @@ impl Engine {
     /// Opens a folder for reading only, with the default options. The folder may contain an engine, even one that is open in this or another process,
     /// or a backup.
     ///
-    /// The engine shows the state of the folder at the time of the call. It contains every transaction acknowledged before the call. It may also contain
-    /// transactions in progress, but only the first ones in the writer's order. To see a newer state, open the folder again. A transaction in progress may be
-    /// visible even if it is later refused because the disk is full, or undone by a power loss.
+    /// The engine shows the state of the folder at the time of the call. It contains every transaction acknowledged before the call. It may also contain a
+    /// prefix of the transactions in progress, in the writer's order. To see a newer state, open the folder again. A transaction in progress may be visible
+    /// even if it is later refused because the disk is full, or undone by a power loss.
     ///
     /// Nothing is written or locked, and the writer is not delayed. Files that the writer deletes keep occupying disk space until this handle is dropped. All
     /// files of the base (about one per 16 MiB) are kept open, and count towards the process's limit on open files. The folder must be on a local file system:
@@ -61,7 +61,7 @@ impl Engine {
 }
 
 impl EngineOptions {
-    /// Opens a folder for reading only, like [`Engine::open_read_only`]. Only the options that concern reading are used: limits, cache, clock, faults.
+    /// Opens a folder for reading only, like [`Engine::open_read_only`]. Only the options relevant to reading are used: limits, cache, clock and faults.
     ///
     /// # Errors
     /// `FolderNotOurs` if the folder is missing or empty, contains other files, or is an incomplete backup; `FormatTooNew` or `FormatTooOld` if this library

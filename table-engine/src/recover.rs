@@ -65,7 +65,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     };
     let file = lock(manifest::LOCK)?;
     let version = check(disk, path)?;
-    // The manifest is locked as well. A cleanup script may remove the lock file, but if it removed the manifest, the folder could not be opened.
+    // The manifest is locked as well, because a cleanup script may remove the lock file. If it removed the manifest, the folder could no longer be opened.
     let mut manifest = if version.is_some() { lock(FORMAT)? } else { manifest::write(disk, path, FORMAT)? };
     // IMPORTANT: an earlier engine may have changed the folder without making the changes durable. They are made durable here, because the engine relies on
     // them from now on.
@@ -83,8 +83,8 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
         Some(end) => end,
         None => End { tail: Journal::create(disk, path, 1, 1)?, torn: false, unsynced: file::HEADER },
     };
-    // At this point, the folder is known to be intact and has not been changed. The space of the reserve is released until the folder is open, because a
-    // copy-on-write file system needs space even to overwrite the end of the journal.
+    // At this point, the folder is known to be intact and has not been changed. Until the folder is open, the reserve's space is free, because a copy-on-write
+    // file system needs space even to overwrite the end of the journal.
     let journal_bytes = bytes_of(&files, &end).map_err(io)?;
     let reserve =
         Reserve::replace((&held_disk, &options.threads), path, options.memtable_bytes, journal_bytes);
@@ -138,7 +138,7 @@ fn check(disk: &dyn Disk, path: &Path) -> Result<Option<Version>> {
     }
 }
 
-/// Returns `true` if a folder contains neither `BASE` nor any file created after `BASE`. An engine was then interrupted while creating the folder.
+/// Returns `true` if a folder contains neither `BASE` nor any file created after `BASE`. In that case, an engine was interrupted while creating the folder.
 pub(crate) fn is_new(names: &[String]) -> bool {
     let is_later = |name: &str| {
         file::number(name).is_some()
@@ -154,8 +154,7 @@ fn open_base(place: &Place, names: &[String]) -> Result<Base> {
         base.check_files(names);
         return Ok(base);
     }
-    // IMPORTANT: the base is made durable before any of the later files is created. A folder that contains a later file but no base has therefore lost its
-    // base.
+    // IMPORTANT: the base is made durable before any of the later files is created, so a folder that contains a later file but no base has lost its base.
     let fresh =
         Meta { journal: 1, sequence: 1, timestamp: 0, catalog: Catalog::default(), dropped: Vec::new() };
     Base::create(place, fresh)
@@ -212,7 +211,7 @@ pub(crate) struct End {
     tail: Tail,
     /// `true` if bytes other than zeros follow the last frame.
     torn: bool,
-    /// The first offset that may not be durable: no sync is known to have covered it.
+    /// The first offset that is not known to have been synced.
     unsynced: u64,
 }
 
@@ -236,7 +235,7 @@ pub(crate) fn replay_all(
         let is_last = at + 1 == files.len();
         let mark = mark.filter(|mark| mark.journal == number);
         match (read_file(path, (number, file), sequence, mark, replay)?, &last) {
-            // The file was created after its predecessor was synced. The predecessor therefore does not end in a torn write, but is corrupted.
+            // The file was created after its predecessor was synced, so the predecessor cannot end in a torn write: it is corrupted.
             (Found::Later, Some(before)) => {
                 return Err(reader::corrupted(&file::path(path, number - 1), before.tail.end));
             }
@@ -335,7 +334,7 @@ fn mend(end: End) -> Result<Tail> {
         tail.filled = tail.end;
     }
     // IMPORTANT: the replayed frames are about to become visible, but may exist only in the operating system's cache. After a failed sync, the system may
-    // consider them written and would not write them again. They are therefore rewritten before this sync.
+    // consider them written and would not write them again, so they are rewritten before this sync.
     let mut bytes = vec![0; usize::try_from(tail.end.saturating_sub(unsynced)).unwrap_or_default()];
     tail.file.read_at(unsynced, &mut bytes).map_err(refused)?;
     tail.file.write_at(unsynced, &bytes).map_err(refused)?;

@@ -2,8 +2,8 @@
 
 use crate::Engine;
 
-/// A bound that no type satisfies. It is used by constructors that other clients have, so calling one produces this compiler message. The lifetime parameter is
-/// needed because rustc rejects an unsatisfiable bound without generic parameters at the function's definition.
+/// A trait that no type implements. It is required by constructors that other clients have, so calling one fails to compile with this message. The lifetime
+/// parameter is needed because rustc rejects an unsatisfiable bound without generic parameters at the function's definition.
 #[diagnostic::on_unimplemented(
     message = "[T212] an engine has no constructor of this name: its tables are in a folder or in memory",
     label = "write `Engine::open(\"folder\")?` or `Engine::in_memory()`",

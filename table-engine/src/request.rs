@@ -38,7 +38,7 @@ pub(crate) enum Write {
 }
 
 impl Write {
-    /// Returns `true` if the write adds no data, that is, if it only deletes and checks and therefore eventually frees space. The result is `true` for every
+    /// Returns `true` if the write adds no data. Such a write only deletes and checks, and eventually frees space. The result is also `true` for every
     /// decision, because a decision that adds data declares this in its [`Ground`](crate::decision::Ground).
     pub(crate) fn frees(&self) -> bool {
         match self {

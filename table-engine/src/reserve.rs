@@ -1,7 +1,7 @@
 //! The reserve: disk space kept for operations that free space (`docs/format.md`, "Folder").
 //!
-//! Deletions, checkpoints and merges need some disk space before they can free more. On a full disk, an engine without a reserve could therefore never free
-//! space. The reserve is a file of zeros. Writes that add data are refused while the reserve is incomplete.
+//! Deletions, checkpoints and merges need some disk space before they can free more, so on a full disk, an engine without a reserve could never free space. The
+//! reserve is a file of zeros. Writes that add data are refused while the reserve is incomplete.
 //!
 //! The file is replaced each time the folder is opened, because the length of an earlier file does not prove that disk space is allocated for it. A copied
 //! folder may contain a sparse file, or a file that shares its space with the original.
@@ -151,9 +151,9 @@ impl Reserve {
         journal.saturating_add(LEAST).min(self.most)
     }
 
-    /// Lends the reserved space to an operation that frees more. If the space is already lent, first waits until it has been returned. Waiting operations are
-    /// served in arrival order. No space is reserved until the loan is dropped. Returns `None` if the folder has no reserve, or if an earlier loan is not
-    /// returned within [`LONGEST_LOAN`].
+    /// Lends the reserved space to an operation that frees more than it needs. If the space is already lent, first waits until it has been returned. Waiting
+    /// operations are served in arrival order. No space is reserved until the loan is dropped. Returns `None` if the folder has no reserve, or if an earlier
+    /// loan is not returned within [`LONGEST_LOAN`].
     pub(crate) fn lend(self: &Arc<Self>) -> Option<Loan> {
         let bytes = self.in_turn(|room| {
             self.file.get()?.set_len(0).ok()?;

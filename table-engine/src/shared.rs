@@ -13,8 +13,8 @@ use crate::statistics::Groups;
 
 /// The published state of an engine. Once writes are no longer possible, this struct also holds the reason.
 pub(crate) struct Shared {
-    /// IMPORTANT: the published state itself contains the flag that marks a closed engine. A single load therefore returns both the state and the flag, so no
-    /// reader mistakes the empty state of a closed engine for the engine's content.
+    /// IMPORTANT: the published state itself contains the flag that marks a closed engine. Because a single load returns both the state and the flag, no reader
+    /// mistakes the empty state of a closed engine for the engine's content.
     state: ArcSwap<State>,
     failure: OnceLock<Error>,
     read_only: bool,
@@ -63,7 +63,7 @@ impl Shared {
         self.gap.lock().unwrap_or_else(PoisonError::into_inner).replace(found).is_some()
     }
 
-    /// Takes the gap left for the committer by a reader, if any.
+    /// Takes the gap that a reader has left for the committer, if any.
     pub(crate) fn take_gap(&self) -> Option<FoundGap> {
         self.gap.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

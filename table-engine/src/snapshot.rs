@@ -42,7 +42,7 @@ pub struct Snapshot {
 impl Engine {
     /// Returns a snapshot of the engine's current state. All pages read from the snapshot see the same state. Only the embedded engine supports this (ENG-15).
     ///
-    /// While the snapshot exists, the space of rows that it contains is not freed, even if they are deleted or replaced.
+    /// While the snapshot exists, the rows that it contains keep their space, even if they are deleted or replaced.
     ///
     /// # Errors
     /// `EngineClosed` if the engine is closed; `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.

@@ -119,7 +119,7 @@ impl State {
         self.scan_around_gaps(span, BaseView::range, visit)
     }
 
-    /// Visits the keys of a span like [`scan`](Self::scan), but skips unreadable parts of the base and adds them to `skipped`. If a key's row may be in such a
+    /// Visits the keys in a span like [`scan`](Self::scan), but skips unreadable parts of the base and adds them to `skipped`. If a key's row may be in such a
     /// part, the key is visited as a tombstone, unless a newer layer has an entry for it.
     pub(crate) fn scan_readable(
         &self,
@@ -148,7 +148,7 @@ impl State {
         Ok(found.filter(|_| skipped.is_empty()))
     }
 
-    /// Visits the keys of a span like [`scan`](Self::scan), without adding blocks to the cache.
+    /// Visits the keys in a span like [`scan`](Self::scan), without adding blocks to the cache.
     pub(crate) fn sweep(
         &self,
         span: &Span,
@@ -157,7 +157,7 @@ impl State {
         self.scan_around_gaps(span, BaseView::sweep, visit)
     }
 
-    /// Adds the number of tables, the number and size of the rows in memory, and the statistics of the base to `statistics`.
+    /// Adds to `statistics` the number of tables, the number and size of the rows in memory, and the statistics of the base.
     pub(crate) fn describe(&self, statistics: &mut Statistics) {
         statistics.tables = self.catalog.listed();
         statistics.memtable_rows = self.memtable.len() + self.frozen.as_ref().map_or(0, Memtable::len);

@@ -29,7 +29,7 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Suspends the current thread for `time`.
     fn sleep(&self, time: Duration);
 
-    /// Waits until `ready` returns `true`, but at most for the given time. The condition becomes true through other threads of the engine or of its callers.
+    /// Waits until `ready` returns `true`, but at most for the given time. Other threads, of the engine or of its callers, make the condition true.
     fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool);
 }
 
@@ -142,7 +142,7 @@ impl Threads {
         })
     }
 
-    /// Waits for a message from a caller. Returns `None` if all callers are gone.
+    /// Waits for a message from a caller. Returns `None` once the queue is closed and empty.
     pub(crate) fn receive_from_callers<T>(&self, queue: &async_channel::Receiver<T>) -> Option<T> {
         let Some(scheduler) = &self.0 else { return queue.recv_blocking().ok() };
         let mut received = Err(async_channel::TryRecvError::Empty);

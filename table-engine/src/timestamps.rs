@@ -47,8 +47,8 @@ impl Timestamps {
     }
 }
 
-/// Used if the clock does not measure elapsed time: the part of a clock step beyond this many ticks does not count as elapsed time, because a longer step may
-/// be the correction of a wrong time.
+/// Used if the clock does not measure elapsed time: at most this many ticks of a clock step count as elapsed time, because a longer step may be the correction
+/// of a wrong time.
 const LONGEST_STEP: u64 = 10 * 60 * 10_000_000;
 
 /// A clock that never goes backwards. It starts at a given time, or at the time of the engine's clock if that is later. It shows the time of the engine's
@@ -128,7 +128,7 @@ impl Reading {
         Self { instant: Some(clock.now()).filter(|now| *now < ticks::MAX), elapsed: clock.elapsed(), earlier }
     }
 
-    /// Returns the number of ticks by which a steady clock that is ahead of the engine's clock advances from an earlier reading to this one.
+    /// Returns how far a steady clock that is ahead of the engine's clock advances between an earlier reading and this one, in ticks.
     fn since(self, earlier: Self) -> u64 {
         if let (Some(earlier), Some(later)) = (earlier.elapsed, self.elapsed) {
             let passed = u64::try_from(later.saturating_sub(earlier).as_nanos() / 100).unwrap_or(u64::MAX);

@@ -61,8 +61,8 @@ pub(crate) fn later_pieces(row: &TableEntity) -> HashSet<String> {
     later.collect()
 }
 
-/// Returns the chunks of a value. The first chunk has the name of the value, and only a full chunk is followed by another one. Properties that a program has
-/// named `Address`, `Address1` and `Address2` are therefore three separate values, unless the first two are as long as full chunks.
+/// Returns the chunks of a value. The first chunk has the name of the value, and only a full chunk is followed by another one. If a program has named three
+/// properties `Address`, `Address1` and `Address2`, they are separate values, unless the first two are as long as full chunks.
 fn pieces<'a>(row: &'a TableEntity, name: &str) -> Vec<&'a Value> {
     let mut pieces: Vec<&Value> = row.get(name).into_iter().collect();
     while let Some(last) = pieces.last().filter(|last| pieces.len() < CHUNKS && is_full(last))
@@ -79,7 +79,7 @@ fn pieces<'a>(row: &'a TableEntity, name: &str) -> Vec<&'a Value> {
 fn is_full(value: &Value) -> bool {
     match value {
         Value::Binary(bytes) => bytes.len() == BINARY_BYTES,
-        // No character has more code units than bytes.
+        // A character has at most as many code units as bytes, so a shorter text need not be counted.
         Value::String(text) if text.len() + 1 >= STRING_UNITS => {
             (STRING_UNITS - 1..=STRING_UNITS).contains(&text.encode_utf16().count())
         }

@@ -14,8 +14,8 @@ use maud::Markup;
 /// complete.
 pub type Body = UnsyncBoxBody<Bytes, io::Error>;
 
-/// The content security policy. It forbids inline code, other origins and framing. The referrer policy in [`COMMON`] is not `no-referrer`, because browsers
-/// would then omit the origin when they submit forms.
+/// The content security policy. It forbids inline code, other origins and framing. The referrer policy in [`COMMON`] is not `no-referrer`, because with that
+/// policy, browsers would omit the origin when they submit forms.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
     form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 

@@ -37,7 +37,7 @@ const HIDDEN: [RangeInclusive<char>; 19] = [
     '\u{FFF9}'..='\u{FFFB}',
 ];
 
-/// Replaces control characters, and characters that hide text or change its direction, by their code points.
+/// Replaces control characters, and characters that hide text or change its direction, with their code points.
 pub(crate) fn text(text: &str) -> String {
     let is_hidden = |character: char| {
         character.is_control() && !matches!(character, '\n' | '\t')

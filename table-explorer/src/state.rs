@@ -23,7 +23,7 @@ pub struct Source {
     pub(crate) engine: Option<Engine>,
     /// The store name shown on pages, without secrets.
     pub(crate) name: String,
-    /// The store's identifier in files; `None` for the name.
+    /// The store's identifier in files, or `None` if the name identifies the store.
     pub(crate) identity: Option<String>,
     /// The file for saved queries and the history; `None` to keep them in memory.
     pub(crate) notebook: Option<PathBuf>,

@@ -43,7 +43,7 @@ pub(crate) struct Place {
 /// Reads a page of partitions.
 ///
 /// A request reads at most 100 keys. If all of them are in one partition, the next request skips the rest of that partition. A partition that starts in the
-/// middle of a response is reread from its start. Even a partition with a million rows therefore takes only one or two requests.
+/// middle of a response is reread from its start. As a result, even a partition with a million rows takes only one or two requests.
 pub(crate) async fn branches(
     reader: &Reader,
     table: &TableName,
@@ -97,7 +97,7 @@ pub(crate) async fn branches(
     Ok(found)
 }
 
-/// Reads a page of partitions from an unordered store. No partition can be skipped, and one may occur on several pages.
+/// Reads a page of partitions from an unordered store. Partitions cannot be skipped, and the same partition may appear on several pages.
 async fn unordered(reader: &Reader, table: &TableName, mut from: Option<Continuation>) -> Result<Branches> {
     let mut found = Branches::default();
     let select = Select::names(["PartitionKey", "RowKey"]);

@@ -47,7 +47,7 @@ impl<'a> Component<'a> {
         value.is_finite().then_some(Self(Value::Number(value + 0.0)))
     }
 
-    /// Appends the hash input of this value.
+    /// Appends the bytes that are hashed for this value.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {
             Value::Undefined => out.push(0x00),

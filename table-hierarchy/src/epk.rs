@@ -1,4 +1,4 @@
-//! Effective partition keys. The effective partition key is the concatenation of the hashes of a key's levels. It determines the physical partition.
+//! Effective partition keys. An effective partition key concatenates the hashes of a key's levels, and determines the physical partition.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::Component;
 use crate::hash::murmur3_x64_128;
 use table_core::{Error, ErrorCode, Result};
 
-/// The size, in bytes, of the hash of one level.
+/// The size of one level's hash, in bytes.
 const WIDTH: usize = 16;
 
 /// An effective partition key. It is computed from a complete key or from a prefix of its levels, or marks a bound between physical partitions.
@@ -71,7 +71,7 @@ impl Epk {
         }
     }
 
-    /// Returns the key's bytes, clamped to the hash space: for a bound after all keys, returns the exclusive end of that space (EPK-6).
+    /// Returns the key's bytes, clamped to the hash space. For a bound after all keys, returns the exclusive end of that space (EPK-6).
     pub(crate) fn inside(&self) -> &[u8] {
         self.as_bytes().min(&[0x40])
     }
@@ -103,7 +103,7 @@ impl Epk {
         Self::END
     }
 
-    /// Returns the exclusive end of the keys with this prefix: the prefix followed by `FF`. No level's hash starts with `FF` (RT-2).
+    /// Returns the exclusive end of the range of keys with this prefix: the prefix followed by `FF`. No level's hash starts with `FF` (RT-2).
     pub(super) fn end_of_prefix(&self) -> Self {
         let mut bytes = self.as_bytes().to_vec();
         bytes.push(0xFF);

@@ -60,7 +60,7 @@ pub fn common_levels(range: &TextRange) -> Vec<String> {
     prefix.split_terminator(END).map(str::to_owned).collect()
 }
 
-/// Returns `true` if an upper bound lies among the keys with the given prefix, or directly after the last of them.
+/// Returns `true` if an upper bound is among the keys with the given prefix, or directly after the last of these keys.
 fn lies_below(upper: &Bound<String>, prefix: &str) -> bool {
     match upper {
         Bound::Unbounded => false,

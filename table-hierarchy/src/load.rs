@@ -14,7 +14,7 @@ use table_core::{Error, ErrorCode, Result};
 
 /// The number of bytes in a gigabyte. The service uses decimal units.
 const GB: f64 = 1_000_000_000.0;
-/// The maximum number of partitions that a throughput may require. The limit bounds the running time, because the model adds partitions one by one.
+/// The maximum number of partitions that a throughput may require. The model adds partitions one by one, so this limit bounds the running time.
 const MOST_PARTITIONS: f64 = 1_000.0;
 /// The maximum number of splits in [`Load::settle`]. Each split adds a partition.
 const MOST_SPLITS: usize = 1_000;
@@ -273,7 +273,7 @@ impl Load {
         self.throughput_split(&heat)
     }
 
-    /// Returns the next split caused by a partition's stored bytes, or `None` if the partition neither exceeds the limit nor grows.
+    /// Returns the next split that a partition's stored bytes cause. Returns `None` if the partition neither exceeds the limit nor grows.
     fn split_of(&self, heat: &Heat) -> Option<NextSplit> {
         let seconds = if heat.bytes > self.bounds.physical_bytes {
             0.0
@@ -287,7 +287,7 @@ impl Load {
     }
 
     fn throughput_split(&self, heat: &[Heat]) -> Option<NextSplit> {
-        // Each key counts as one additional byte, so a partition whose keys have no data is split into halves with equally many keys.
+        // Each key counts as one additional byte. If a partition's keys have no data, it is split into halves with equally many keys.
         let weight = |load: &KeyLoad| load.bytes + 1.0;
         let divisible = heat.iter().filter_map(|heat| {
             let at = self.middle(&heat.range, weight)?;
@@ -333,7 +333,7 @@ impl Load {
     pub fn settle(&mut self) -> Result<Vec<NextSplit>> {
         let mut made = Vec::new();
         let needed = self.throughput.map_or(0.0, |ru| (ru / self.bounds.physical_ru).ceil());
-        // `needed > MOST_PARTITIONS` would not catch NaN.
+        // The condition is written this way, because `needed > MOST_PARTITIONS` would be `false` for NaN.
         let is_possible = needed <= MOST_PARTITIONS;
         if !is_possible {
             let message = format!(

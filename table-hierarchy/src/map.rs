@@ -66,7 +66,7 @@ impl PartitionMap {
         Self { partitions: (0..count).map(partition).collect(), next: count }
     }
 
-    /// Creates a map from the ranges of a live container, given in any order.
+    /// Creates a map from a live container's ranges, which may be in any order.
     ///
     /// # Errors
     /// `InvalidInput` if the ranges have gaps or overlaps. In that case, read the ranges again (MAP-1).

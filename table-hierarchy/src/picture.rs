@@ -77,7 +77,7 @@ fn bar(svg: &mut String, heat: &Heat, top: f64) {
     );
 }
 
-/// Returns the x coordinate of a bound on the bar, computed from the bound's first four bytes.
+/// Returns the x coordinate of a bound on the bar. It is computed from the bound's first four bytes.
 fn place(epk: &Epk) -> f64 {
     let mut share = 0.0;
     let mut unit = 1.0 / SPACE;

@@ -83,7 +83,7 @@ impl EpkRange {
     pub(crate) fn middle(&self) -> Epk {
         let (start, end) = (self.start.inside(), self.end.inside());
         let digit = |bytes: &[u8], at: usize| u16::from(bytes.get(at).copied().unwrap_or_default());
-        // The result is one byte longer than the longer bound, because halving can shift the last bit into an additional byte.
+        // Halving can shift the last bit into an additional byte, so the result is one byte longer than the longer bound.
         let length = start.len().max(end.len()) + 1;
         let mut sum: Vec<u16> = (0..length).map(|at| digit(start, at) + digit(end, at)).collect();
         for at in (1..length).rev() {

@@ -23,15 +23,15 @@ pub enum Fixed<'a> {
 /// The class of a query. The class depends on the levels fixed by the query, not on the current number of partitions (HPK-39).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RouteClass {
-    /// The query touches no partition, because its conditions exclude each other.
+    /// The query's conditions exclude each other, so it touches no partition.
     Empty,
-    /// The query touches one partition, because every level has a single value (RT-1).
+    /// Every level has a single value, so the query touches one partition (RT-1).
     SinglePartition,
-    /// The query touches at most one partition per key, because every level has a set of values.
+    /// Every level has a set of values, so the query touches at most one partition per key.
     MultiPoint,
-    /// The query touches the partitions of a prefix, because only the first levels are fixed (RT-2).
+    /// Only the first levels are fixed, so the query touches the partitions of a prefix (RT-2).
     Targeted,
-    /// The query touches every partition, because the first level is not fixed (RT-3).
+    /// The first level is not fixed, so the query touches every partition (RT-3).
     FanOut,
 }
 
@@ -62,7 +62,7 @@ pub struct Touched {
     pub id: u32,
     /// The requested part of the partition's range (RT-4).
     pub range: EpkRange,
-    /// `true` if the entire partition is requested, in which case the request needs no bounds.
+    /// `true` if the entire partition is requested. In this case, the request needs no bounds.
     pub whole: bool,
 }
 
@@ -152,7 +152,7 @@ impl Route {
     }
 }
 
-/// Returns the intersections of the partitions with the given ranges.
+/// Returns the parts of the partitions that are inside the given ranges.
 fn touched(ranges: &[EpkRange], map: &PartitionMap) -> Result<Vec<Touched>> {
     let mut touched = Vec::new();
     for range in ranges {
@@ -166,7 +166,7 @@ fn touched(ranges: &[EpkRange], map: &PartitionMap) -> Result<Vec<Touched>> {
     Ok(touched)
 }
 
-/// Returns the distinct values of a level. Stops once it has found more values than the maximum number of ranges.
+/// Returns the distinct values of a level. Stops once the values outnumber the ranges allowed in a query.
 fn different<'s, 'a>(values: &'s [Component<'a>]) -> Vec<&'s Component<'a>> {
     let mut found = Vec::new();
     for value in values {
@@ -180,8 +180,8 @@ fn different<'s, 'a>(values: &'s [Component<'a>]) -> Vec<&'s Component<'a>> {
     found
 }
 
-/// Returns the keys formed by one value of each level, and the number of levels in these keys. Stops before the first level that would exceed the maximum
-/// number of ranges.
+/// Combines the levels' values into keys, one value from each level, and returns the keys with their number of levels. Stops before the first level whose
+/// values would need too many ranges.
 fn product<'a>(sets: &[&[Component<'a>]], reasons: &mut Vec<String>) -> (usize, Vec<Vec<Component<'a>>>) {
     let mut keys: Vec<Vec<Component<'a>>> = vec![Vec::new()];
     for (depth, values) in sets.iter().enumerate() {

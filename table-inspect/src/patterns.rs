@@ -56,7 +56,7 @@ pub(crate) enum EntityType {
     Only(String),
     /// The rows have any `EntityType`, or none.
     Any,
-    /// The rows have no `EntityType`, or one that does not distinguish types, because their keys match no type with a kind.
+    /// The keys match no type with a kind, so the rows have no `EntityType`, or one that does not distinguish types.
     ///
     /// A type may collect properties such as `EntityType` in a `rest` field, which its stored schema does not show. In an entity set, the keys of such a type
     /// differ from those of types with a kind.

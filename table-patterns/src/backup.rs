@@ -181,7 +181,7 @@ impl BlobBackup {
         restoration.finish()
     }
 
-    /// Fetches the backup's files not yet in `fetched`, and adds them to it.
+    /// Fetches the backup's files that are not yet in `fetched`, and adds them to `fetched`.
     async fn fetch_all(&self, restoration: &Restoration, fetched: &mut Vec<BackupFile>) -> Result<()> {
         for file in restoration.files() {
             if !fetched.contains(&file) {

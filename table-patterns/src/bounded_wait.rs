@@ -9,7 +9,7 @@ use table_core::runtime::Runtime;
 
 use crate::shared_sleep::SharedSleep;
 
-/// A detector of stalled queues. It counts the turns taken by a queue's tasks, and limits the time between two turns.
+/// A detector for stalled queues. It counts the turns taken by a queue's tasks, and limits the time between two turns.
 #[derive(Debug, Default)]
 pub(crate) struct StallDetector {
     turns: AtomicU64,
@@ -44,7 +44,7 @@ impl StallDetector {
                 Either::Right((_, waiting)) => waiting,
             };
             let turns = self.turns.load(Ordering::Relaxed);
-            // The first alarm may have been set long before this wait. Only an unchanged count between two consecutive alarms shows a stall.
+            // The first alarm may have been set long before this wait. The queue has stalled only if the count is unchanged between two consecutive alarms.
             if before.replace(turns) == Some(turns) {
                 return None;
             }

@@ -11,7 +11,7 @@
 //!    sources share a transaction.
 //! 4. If another writer changed a guard, repeat from step 1 for the affected item only, with exponential backoff.
 //!
-//! Each write is therefore computed from a source read after the previous write, and a suspended worker cannot overwrite newer rows. `docs/convergence.md`
+//! As a result, each write is computed from a source read after the previous write, and a suspended worker cannot overwrite newer rows. `docs/convergence.md`
 //! contains the proof, and explains how stale reads are handled.
 
 mod packs;
@@ -46,7 +46,7 @@ pub(crate) struct Part<W> {
     /// The item's index in the list of items to settle.
     pub(crate) item: usize,
     pub(crate) place: Place,
-    /// The number of operations needed only by this item.
+    /// The number of operations that only this item needs.
     pub(crate) own: usize,
     /// The names of rows shared with other items. Each shared row counts as one operation in a transaction.
     pub(crate) shared: Vec<String>,
@@ -61,7 +61,7 @@ pub(crate) struct Wanted<I, W> {
     pub(crate) last: Vec<Part<W>>,
     /// The items to settle in the next round, each with the index of the input item it replaces. They include the information found so far.
     pub(crate) again: Vec<(usize, I)>,
-    /// The indexes of input items whose rows were changed by another writer in the meantime.
+    /// The indexes of input items whose rows another writer has changed in the meantime.
     pub(crate) lost: Vec<usize>,
     /// The indexes of input items that cannot be made consistent with their sources, with their errors.
     pub(crate) failed: Vec<(usize, Error)>,
@@ -104,7 +104,7 @@ pub(crate) trait Derive: Sized + Sync {
     /// The write for one item in one partition.
     type What: Send + Sync;
 
-    /// The description of the derived rows in conflict errors.
+    /// The phrase that describes the derived rows in conflict errors.
     const RACE: &'static str;
 
     /// Reads the stored rows of `items`. Each guard is read together with its rows or before them. `together` is the maximum number of items written in one

@@ -11,7 +11,7 @@ use crate::converge;
 
 /// Deletes rows that still satisfy their conditions. Skips rows changed or deleted in the meantime. Returns the number of deleted rows.
 ///
-/// A transaction refused because of one of its rows is replaced by one transaction per row.
+/// If a transaction is refused because of one of its rows, each row is deleted in a separate transaction.
 ///
 /// # Errors
 /// Any error from the store, except a missing row or a failed condition. Rows that have already been deleted are not restored.
@@ -36,7 +36,7 @@ pub(crate) async fn delete_rows<S: TableStore>(
     Ok(deleted)
 }
 
-/// Sorts rows by key, because a store without key order scatters the rows of a partition.
+/// Sorts rows by key, which brings the rows of each partition together. A store without key order returns them scattered.
 ///
 /// Not generic: sorts are slow to compile.
 fn sort(rows: &mut [(EntityKey, IfMatch)]) {

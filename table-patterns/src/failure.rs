@@ -8,7 +8,7 @@ pub(crate) enum Failure {
     /// A store, network or credential failure, or contention, such as `ServerBusy`, `Io`, `AuthorizationFailure` or `UpdateConditionNotSatisfied`. The same
     /// work can succeed later, and never becomes poison.
     Outage,
-    /// The work requires a newer program version: `SchemaMismatch`, `FormatTooNew` or `IndexNotReady`. It is left to that version, and never becomes poison. A
+    /// The work requires a newer program version: `SchemaMismatch`, `FormatTooNew` or `IndexNotReady`. It is left for that version, and never becomes poison. A
     /// `SchemaMismatch` returned by a handler counts as a failure of the message instead.
     Newer,
     /// The work cannot succeed: every other error code, such as `InvalidInput` and `ResourceNotFound`. It is set aside as poison after several attempts.
@@ -16,7 +16,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Classifies an error. Keep the table in the documentation of [`Handler`](crate::work::Handler) in step with this list.
+    /// Classifies an error. Keep the table in the documentation of [`Handler`](crate::work::Handler) in sync with this list.
     pub(crate) fn of(error: &Error) -> Self {
         match error.code() {
             ErrorCode::ServerBusy

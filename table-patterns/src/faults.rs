@@ -55,7 +55,7 @@ pub(crate) enum Fault {
     After(ErrorCode),
     /// A function runs before the request, simulating a concurrent writer.
     Meanwhile(Box<dyn FnOnce() + Send>),
-    /// The request yields once, so other requests of the same task can begin.
+    /// The request yields once, which lets other requests in the same task begin.
     Later,
     /// The transaction takes effect, but the response contains no `ETag`. Other requests succeed or fail as usual.
     Unversioned,
@@ -187,7 +187,7 @@ impl<S: TableStore> FaultyStore<S> {
         self.calls.lock().unwrap().clone()
     }
 
-    /// Returns the number of rows returned by queries since the script was last set or removed.
+    /// Returns how many rows queries have returned since the script was last set or removed.
     pub(crate) fn rows_read(&self) -> usize {
         self.rows.load(Ordering::SeqCst)
     }

@@ -20,10 +20,10 @@
 //!
 //! # Guarantee
 //! - A change and its entry are written in one transaction.
-//! - The transaction replaces the head, conditional on its `ETag`. Entries are therefore in commit order, both for changes to one entity and for changes to
-//!   several. This order does not depend on any writer's, reader's or store's clock.
-//! - No entry ever appears before a returned [`Cursor`]. If a writer was suspended before its commit, however long, the commit is refused, and the writer
-//!   rereads the head and takes the next number.
+//! - The transaction replaces the head, conditional on its `ETag`, so entries are in commit order, both for changes to one entity and for changes to several.
+//!   This order does not depend on any writer's, reader's or store's clock.
+//! - No entry ever appears before a returned [`Cursor`]. If others commit while a writer is suspended, its commit is refused, however long the suspension. The
+//!   writer then rereads the head and takes the next number.
 //! - Each reader receives each untrimmed entry at least once. A reader that stores its cursor after processing a page may receive the page again after a crash.
 //! - A partition is listed in [`FEEDS`] before its first entry is committed.
 //!
@@ -203,7 +203,7 @@ impl FeedEntry {
 }
 
 impl Cursor {
-    /// A cursor that matches no feed: the identifiers of feeds have at most 53 bits.
+    /// A cursor that matches no feed, because feed identifiers have at most 53 bits.
     pub(crate) const UNKNOWN: Self = Self { feed: u64::MAX, number: 0 };
 
     /// Returns the number of the last change before the cursor; 0 at the beginning of the feed.
@@ -212,7 +212,7 @@ impl Cursor {
         self.number
     }
 
-    /// Returns `true` if the cursor is equal to, or after, another cursor of the same feed.
+    /// Returns `true` if the cursor is at or after another cursor in the same feed.
     pub(crate) fn is_at(&self, other: &Self) -> bool {
         self.is_of(other) && self.number >= other.number
     }

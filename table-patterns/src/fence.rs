@@ -20,9 +20,9 @@ use crate::entities::Entities;
 
 /// The time after which no previously admitted request can take effect, measured by the store's clock.
 ///
-/// The service refuses a request whose date is more than 15 minutes off (AUTH-9). A sighting therefore comes from a program whose clock is at most 15
-/// minutes ahead, and a later write by this program is accepted for at most 15 minutes after its date. The remaining half hour covers the operations
-/// between the sighting and the write: a lease of five seconds, reads, and retries.
+/// The service refuses a request whose date is more than 15 minutes off (AUTH-9). As a result, a sighting comes from a program whose clock is at most 15
+/// minutes ahead, and a later write by this program is accepted for at most 15 minutes after its date. The remaining half hour covers the operations between
+/// the sighting and the write: a lease of five seconds, reads, and retries.
 pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 
 /// The first word of the string recorded while older programs are refused but the pass has not begun. It is followed by the time when the refusal began and a
@@ -93,7 +93,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         Ok(passed(layout.as_ref(), note).unwrap_or(Fence::Waits(AGAIN)))
     }
 
-    /// Implements [`pass_fence`](Self::pass_fence) for a pass that has not begun while older programs may still write.
+    /// Implements [`pass_fence`](Self::pass_fence) for a pass that has not begun, if older programs may still write.
     async fn fence(&self, seen: &SchemaRecord, note: &str, start: &str) -> Result<Fence> {
         let closing = if let Some(closing) = seen.progress.get(note) {
             closing.clone()
@@ -106,14 +106,14 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
             if let Some(rest) = rest(sightings.now, *first).max(rest_of_sighting(&sightings)) {
                 return Ok(Fence::Waits(rest));
             }
-            // Concurrent runs may read the same time. Without the random number, one run could end a refusal begun by another.
+            // Concurrent runs may read the same time. Without the random number, one run could end a refusal that another run began.
             let closing = format!("{CLOSING} {} {:016x}", sightings.now, self.retry.runtime().random());
             if self.update_if_seen(seen, |layout| close(layout, note, &closing)).await?.is_none() {
                 return Ok(Fence::Waits(AGAIN));
             }
             closing
         };
-        // IMPORTANT: older programs are refused from here on. A program that was admitted earlier has recorded a sighting. This call reads it.
+        // IMPORTANT: older programs are refused from here on. Any program that was admitted earlier has recorded a sighting, which this call reads.
         let left = rest_of_sighting(&self.table.sightings().await?);
         let next = left.is_none().then_some(start);
         let layout = self.update_if_seen(seen, |layout| settle(layout, note, &closing, next)).await?;

@@ -8,8 +8,8 @@
 //! - [`Entities::grant`] registers the partition permanently, so followers read its feed and sweeps read its outbox, regardless of the writer. Until the grant
 //!   expires, every sweep reads the outbox. After that, a sweep that finds no steps marks the partition as quiet, and later sweeps read only a random sample of
 //!   the quiet partitions.
-//! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with a different schema has expired. It therefore
-//!   finds entities written by the bearer without the new index, copies or feed. The service checks the expiry of the SAS; the bearer's clock is not involved.
+//! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with a different schema has expired, so it finds
+//!   entities that the bearer has written without the new index, copies or feed. The service checks the expiry of the SAS; the bearer's clock is not involved.
 //! - A handle accepts only a grant for its own table and schema.
 //!
 //! # Key layout
@@ -137,7 +137,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         let handle = self.clone().create_if_missing().await?;
         let table = handle.table.name()?;
         handle.table.record_grant(expiry).await?;
-        // IMPORTANT: the states are read after the grant is recorded. An index that becomes ready later therefore lacks none of the bearer's entities.
+        // IMPORTANT: the states are read after the grant is recorded, so an index that becomes ready later contains all of the bearer's entities.
         let states = handle.states().await?;
         if handle.records_parts() {
             handle.feed().keep_listed(table, partition_key).await?;
@@ -145,8 +145,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         handle.outbox.prepare(table, partition_key).await?;
         if O::RECORDS {
             registry::kept::keep(handle.table.store(), table, partition_key, expiry).await?;
-            // IMPORTANT: an erasure of the tenant may have marked the partition's registration as erased after this process cached it. The bearer cannot remove
-            // such a mark.
+            // IMPORTANT: the registration is renewed here. An erasure of the tenant may have marked it as erased after this process cached it, and the bearer
+            // cannot remove such a mark.
             registry::renew(handle.table.store(), table, partition_key).await?;
         }
         let ready = states.into_iter().filter(|(_, state)| *state == IndexState::Ready);

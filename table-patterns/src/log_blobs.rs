@@ -18,7 +18,7 @@
 //! - Unflushed lines are in memory, and are lost if the process ends. [The caller determines](LogWriter::flush_at) the block size: smaller blocks cost more
 //!   requests; with larger blocks, a crash loses more lines.
 //! - A line is in the folder for its hour or the next hour, because a block spans at most an hour and is stored under the hour of its last line (LOG-3),
-//!   regardless of the time of the flush. Reading an interval therefore includes one more hour (LOG-5) and misses no line.
+//!   regardless of the time of the flush. A read of an interval includes one more hour (LOG-5), so it misses no line.
 //!
 //! # Cost
 //! A write costs one request per block, and one listing when a writer begins an hour. If other writers have added blobs for the service since the writer's last

@@ -77,8 +77,8 @@ pub use stamp::{Inverted, LogStamp};
 
 /// A table of events, with the newest event first in each partition.
 ///
-/// The RowKey of `E` must end with its [`LogStamp`]: `#[row_key(stamp)]`, or `#[row_key("expense_", stamp)]` if other types share the
-/// partition. Other `RowKey`s do not compile. Clones share the writer, and therefore the order of their appends.
+/// The RowKey of `E` must end with its [`LogStamp`]: `#[row_key(stamp)]`, or `#[row_key("expense_", stamp)]` if other types share the partition. Other
+/// `RowKey`s do not compile. Clones share the writer, so their appends have a common order.
 pub struct LogTail<E, S, O = NoOutbox> {
     table: Entities<E, S, O>,
     writer: Arc<Writer>,

@@ -27,7 +27,7 @@
 //!   from a copied [sequence](crate::sequence) or continued a copied [feed](crate::feed), a second copy is refused, because it would rewind the sequence or
 //!   feed.
 //! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. An outbox's sealing keys are not
-//!   copied. The target's workers therefore set aside, as poison, steps recorded by a program for other partitions. To prevent this, copy
+//!   copied, so the target's workers set aside, as poison, the steps that a program has recorded for other partitions. To prevent this, copy
 //!   [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by). A seal also
 //!   covers the table's name: in a table with a different name, workers set aside all of these steps. Before a copy into such a table, run workers until all
 //!   steps are done.

@@ -2,7 +2,7 @@
 //!
 //! # Context
 //! A copy in another partition, a counter in another table or a document in a search index must be updated after a change. If the program stops after the
-//! change but before it has sent a message about it, the message is lost. The intent is therefore stored as a row in the partition of the change.
+//! change but before it has sent a message about it, the message is lost. To prevent this, the intent is stored as a row in the partition of the change.
 //!
 //! # Key layout
 //! | table | PartitionKey | RowKey | properties |
@@ -13,8 +13,8 @@
 //!
 //! `Attempts` counts started attempts. Workers ignore the row until the time `NotBefore`, in [ticks](table_core::ticks). A worker sets this time when it claims
 //! the row under the identifier in `Claim`, or when an attempt has failed and the next one is delayed. `Wait` is the length of the claim or delay, in ticks. If
-//! the time until `NotBefore` is much longer than `Wait`, the row was claimed by a worker whose clock is ahead, and counts as unclaimed. `Prompted` is the time
-//! when a sweep last sent a message for the row.
+//! the time until `NotBefore` is much longer than `Wait`, the row was claimed by a worker whose clock was ahead, and counts as unclaimed. `Prompted` is the
+//! time when a sweep last sent a message for the row.
 //!
 //! The text of an intent is JSON: `{"Version":1,"Source":…,"Steps":[…]}`, with `SourceVersion` if one was given. A step is
 //! `{"Do":"InsertOrReplace","Table":…,"PartitionKey":…, "RowKey":…,"Guarded":true,"Row":…}`. `Do` can also be `InsertOrMerge`, or `DeleteIfExists`, which has
@@ -22,8 +22,8 @@
 //! its version and its JSON. Steps for the handlers of this crate's patterns have no version.
 //!
 //! `RowKey`s that begin with [`RESERVED`](table_core::key::text::RESERVED) sort after all other keys in their partition. Typed writes and point reads refuse
-//! them, and typed queries skip them. Each outbox row is in the partition of its change. The rows are therefore spread over partitions like the changes, and
-//! cause no hot spot.
+//! them, and typed queries skip them. Each outbox row is in the partition of its change, so the rows are spread over partitions like the changes, and cause no
+//! hot spot.
 //!
 //! # Guarantee
 //! A change and its intent are written atomically. Every intent is eventually performed at least once: as soon as a worker receives its message, or after a

@@ -21,7 +21,7 @@
 //! A write takes one extra operation per row, and one for all of the entity's steps. Every write of a stored entity reads it first, as for indexes.
 //!
 //! # Bounds
-//! Rows count towards the transaction's limits of 100 operations and 4 MiB. If a participant replaces the same row for several entities of a transaction
+//! Rows count towards the transaction's limits of 100 operations and 4 MiB. If a participant replaces the same row for several entities in a transaction
 //! ([`Changes::insert_or_replace`]), the last of these writes wins, as with separate transactions. Two participants with different names cannot write the same
 //! row in a transaction. The stored schema of a row's type is not checked: before a newer release adds an optional property, an index, a feed or copies to the
 //! type, stop the programs whose participants write its rows. Backfills and repairs of indexes do not change entity values, and do not call participants. A
@@ -234,7 +234,7 @@ impl Changes {
             );
             Error::new(ErrorCode::CommandsInBatchActOnDifferentPartitions, message).with_rule("EGT-5")
         } else if !table.eq_ignore_ascii_case(self.table) {
-            // The declared tables are compared, because a period table has a different name.
+            // The declared names are compared, because a period table's actual name is different.
             let message = format!(
                 "participant `{by}` added a row of table `{table}` to the write of an entity of table `{}`; declare both in one table \
                  (`#[entity(table = \"…\")]`), or add a step instead",

@@ -17,7 +17,7 @@ use table_core::store::TableStore;
 pub(crate) struct Position {
     range: usize,
     from: Option<Continuation>,
-    /// The hash of the ranges; `None` at the start. Standard-library versions may compute different hashes.
+    /// The hash of the ranges; `None` at the start. Different versions of the standard library may compute different hashes.
     ranges: Option<u64>,
 }
 
@@ -66,7 +66,7 @@ impl Position {
     }
 
     /// Reads the page at this position. Reads the first page instead if the position does not belong to the ranges, or if the store refuses the continuation
-    /// because the table was created again (PAGE-9). A page has between 1 and 1,000 rows: a query for 0 rows would return an empty page without a continuation,
+    /// because the table was recreated (PAGE-9). A page has between 1 and 1,000 rows: a query for 0 rows would return an empty page without a continuation,
     /// which looks like the end.
     ///
     /// # Errors

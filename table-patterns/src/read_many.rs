@@ -10,7 +10,7 @@ use table_core::{Error, ErrorCode, Result};
 
 use crate::requests::{self, CONCURRENCY};
 
-/// The minimum number of ascending keys in one partition for which pages are read instead of single rows.
+/// The minimum number of ascending keys in one partition that are read in pages instead of as single rows.
 const SOME: usize = 8;
 /// Limits the number of unneeded rows that are read: a page has at most two rows per requested key, and paging stops once more than two rows have been read per
 /// key found.
@@ -85,9 +85,9 @@ pub(crate) async fn rows_or<S: TableStore, T: Send>(
 struct Pages<'k, 'a, T> {
     /// The rows found.
     found: Vec<(usize, T)>,
-    /// The keys without a row in pages that omit rows.
+    /// The requested keys that were not found on pages that omit rows. Their rows are read one by one.
     omitted: Vec<(usize, &'a EntityKey)>,
-    /// The keys that the pages have not reached.
+    /// The remaining keys, which the pages have not reached.
     rest: &'k [(usize, &'a EntityKey)],
 }
 

@@ -34,7 +34,7 @@ macro_rules! refused_of_handle {
 }
 
 refused_of_handle! {
-    /// The bound of methods for series known from other libraries. No handle satisfies it, so a call is a compile error with this message.
+    /// The bound on methods that other libraries offer for series. No handle satisfies it, so calling one is a compile error with this message.
     OfSeries,
     "write `set(&entity, slot, value)`, `increment(&entity, slot, by)`, `get_slot(key, slot)` or `query(rows)`",
     "a slot is a number, the position of its name in `SLOTS`; `table()` returns the table of the rows":
@@ -45,7 +45,7 @@ refused_of_handle! {
 }
 
 refused_of_handle! {
-    /// The bound of methods for views known from other libraries. No handle satisfies it, so a call is a compile error with this message.
+    /// The bound on methods that other libraries offer for views. No handle satisfies it, so calling one is a compile error with this message.
     OfView,
     "write `table().await?.get(…)` to read a row, `catch_up(100)` to apply changes, or `rebuild().run()` to fill the view",
     "`table().await?.query(…).collect()` reads several rows; a service calls `catch_up` in a loop":
@@ -56,7 +56,7 @@ refused_of_handle! {
 }
 
 refused_of_handle! {
-    /// The bound of table methods that period tables do not have. No handle satisfies it, so a call is a compile error with this message.
+    /// The bound on table methods that period tables do not have. No handle satisfies it, so calling one is a compile error with this message.
     OfPeriods,
     "write `entities_of(instant).await?` first, the handle of the table of one period",
     "`insert(&entity)` and `query(selection, from, until)?` find the tables by the instants; `prepare()` creates tables, and `expire()` drops them":
@@ -67,7 +67,7 @@ refused_of_handle! {
 }
 
 refused_of_handle! {
-    /// The bound of queue methods that an outbox does not have. No handle satisfies it, so a call is a compile error with this message.
+    /// The bound on queue methods that an outbox does not have. No handle satisfies it, so calling one is a compile error with this message.
     OfOutbox,
     "write `unit.add_step(key, Step::call(&message)?)?`, in the unit that changes the entity",
     "`Worker::new(outbox).handler(…)` receives the messages: its `run` processes them":
@@ -78,7 +78,7 @@ refused_of_handle! {
 }
 
 refused_of_handle! {
-    /// The bound of methods for migrations known from other libraries. No handle satisfies it, so a call is a compile error with this message.
+    /// The bound on methods that other libraries offer for migrations. No handle satisfies it, so calling one is a compile error with this message.
     OfMigration,
     "write `while migration.step().await? {{}}`",
     "each step copies a page of rows, and `position()` is where to `resume`; `checksums()` compares the two tables":
@@ -88,7 +88,7 @@ refused_of_handle! {
 }
 
 refused_of_handle! {
-    /// The bound of methods for feeds known from other libraries. No handle satisfies it, so a call is a compile error with this message.
+    /// The bound on methods that other libraries offer for feeds. No handle satisfies it, so calling one is a compile error with this message.
     OfFeed,
     "write `reader(table, partition_key, Cursor::default())`, whose `next(100)` reads the changes of one partition",
     "`partitions(&table)` lists the partitions that have a feed; a view or a follower reads all of them":

@@ -221,7 +221,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
                 draft.push(EntityWrite::without_contributors(plan), limits)?;
             }
         }
-        // A participant may itself write the row of a part. That part needs no separate delete.
+        // A participant may itself write a part's row. That part needs no separate delete.
         alone.retain(|part| !draft.planned().writes(&part.key.row_key));
         alone.into_iter().try_for_each(|part| draft.push(EntityWrite::without_contributors(part), limits))?;
         Ok(draft)
@@ -257,7 +257,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
                     own.get_or_insert_with(|| Parent { etag: entity.etag(), current: None });
                     return Ok(());
                 }
-                // The parent's row comes first. If it is missing, or if there are too many parts, an error stops the query, however many parts follow.
+                // The parent's row comes first. If it is missing, or if too many parts follow, an error stops the query before all parts have been read.
                 let fault = match own {
                     None => RelationFault::NoOwner,
                     Some(_) if parts.len() + 1 >= most => RelationFault::TooMany { most },

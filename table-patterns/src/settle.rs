@@ -14,9 +14,9 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
     /// Makes index entries or copies in other partitions or tables consistent with the current state of their entity. Returns the number of written rows.
     /// Call this function at least once for each recorded change. It is idempotent.
     ///
-    /// `docs/convergence.md` proves convergence. The order of two changes to an index is unknown here. Each index key therefore has a guard, a row changed by
-    /// every write to the key's entry. The guard is read before the entity, and written together with the entry. If two calls settle the same key, the call
-    /// that read the older entity fails. A worker also knows the change's version, and can therefore detect stale reads.
+    /// `docs/convergence.md` proves convergence. The order of two changes to an index is unknown here, so each index key has a guard: a row that every write to
+    /// the key's entry changes. The guard is read before the entity, and written together with the entry. If two calls settle the same key, the call that read
+    /// the older entity fails. A worker also knows the change's version, so it can detect stale reads.
     ///
     /// # Errors
     /// - `UniqueViolation` if another entity has the same unique value. No transaction spans partitions, so the write could not prevent this. The change

@@ -24,7 +24,7 @@ pub(crate) enum SleepEnd {
 }
 
 /// A sleep shared by its clones, which all end together. It ends early if the sleep function panics. If the sleep function does not wake it, for example
-/// because its async runtime is suspended, it ends at the first poll after twice its length, or [`GRACE`] after its scheduled end if that is later.
+/// because its async runtime is suspended, it ends at the first poll after twice its length, but no earlier than [`GRACE`] after its scheduled end.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedSleep {
     end: Shared<BoxFuture<'static, SleepEnd>>,

@@ -41,7 +41,7 @@
 //! - Repeat an interrupted call, or continue it from a stored resume position. Rows already processed are skipped or rewritten with the same content. Sequences
 //!   and feeds are not rewound. A blob is imported again from its first part; no part of a blob is lost.
 //! - Running programs rely on the registration of an erased tenant's partition: they would not register it again if the tenant returned, and sweeps would then
-//!   miss its steps. The registration is therefore only marked as erased. The first [sweep](crate::work::Sweep) after two hours removes it.
+//!   miss its steps. To prevent this, the registration is only marked as erased. The first [sweep](crate::work::Sweep) after two hours removes it.
 //!
 //! # Cost
 //! An export and a count read each row once. An import writes up to 100 rows of a partition per transaction. It then reads imported entities with remote rows,
@@ -304,7 +304,7 @@ impl Tenant {
         Ok(self)
     }
 
-    /// Returns an error if an unregistered type in the tables of a location may have rows in other partitions or tables.
+    /// Returns an error if an unregistered type in a location's tables may have rows in other partitions or tables.
     fn check(&self) -> Result<()> {
         self.places.iter().try_for_each(Place::check)
     }

@@ -166,7 +166,7 @@ pub struct UnitOfWork<S, O> {
     reads: Reads,
     /// Rows with changed slots, in their new state.
     slots: HashMap<RowKey, Row>,
-    /// The state for detecting and waiting for transactions of other processes; `None` outside a transaction.
+    /// The state for detecting other processes' transactions and waiting for them; `None` outside a transaction.
     rivals: Option<Rivals>,
 }
 

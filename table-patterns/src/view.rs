@@ -29,7 +29,7 @@
 //! - After the feeds are applied, the view equals the projection of the source's rows, except for entities that were set aside because their projection failed.
 //!   Changes may be delivered late, twice, in any order, and to several processes concurrently, any of which may die at any point. Each record is read before
 //!   its entity and is then written conditionally on its `ETag`, even if nothing has changed, so a slow worker's stale write always fails. For the same reason,
-//!   an entity that leaves a partition leaves an empty record behind.
+//!   an entity that moves out of a partition leaves an empty record behind.
 //! - The changes in a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past them, and never moves back.
 //!   Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view but not yet in another (PAT-EC-6).
 //! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild processes every row as if it had
@@ -37,8 +37,8 @@
 //!   rebuild repairs a view, including its sums, after a feed was trimmed, the projection was changed or another tool wrote to the view. Sums to which no
 //!   entity contributes are set to 0 if their partition contains at least one record. Rows added by another tool are not removed.
 //! - Continuation tokens contain keys, so they remain valid after a rebuild. If a view's table is deleted and recreated, the view is building again. A handle
-//!   that has found the view ready rechecks this every ten seconds, and then fails with `IndexNotReady`. A rebuild rejects a resume position that belongs to
-//!   the deleted view.
+//!   that has found the view ready rechecks this every ten seconds. After such a check, it fails with `IndexNotReady`. A rebuild rejects a resume position that
+//!   belongs to the deleted view.
 //!
 //! # Cost
 //! | verb | requests |
@@ -191,7 +191,7 @@ pub trait View: 'static {
     /// this name would be too long, a hash replaces the end of the first table's name.
     const VERSION: u32 = 1;
 
-    /// Returns the view's name in the store. A table contains the rows of one view only: opening a second view with the same table fails. The default is the
+    /// Returns the view's name in the store. A table contains the rows of only one view: opening a second view with the same table fails. The default is the
     /// path of the type; override it to keep the name when the type moves.
     #[must_use]
     fn name() -> &'static str {

@@ -1,11 +1,11 @@
 //! Workers that perform the steps recorded in outboxes. Queue messages notify them of pending work (PAT-EC-1 to PAT-EC-7).
 //!
 //! # Context
-//! A change in one partition often requires changes in other partitions, tables and stores, and no transaction spans them. A queue message therefore describes
+//! A change in one partition often requires changes in other partitions, tables and stores, but no transaction spans them. Instead, a queue message describes
 //! this work. A worker performs the steps, and then deletes the message.
 //!
 //! # Key layout
-//! Each message in the queue is JSON. `{"Version":1,"Table":…,"PartitionKey":…}` stands for all pending intents of a partition. With `RowKey`, a message stands
+//! Each message in the queue is JSON. `{"Version":1,"Table":…,"PartitionKey":…}` stands for all pending intents in a partition. With `RowKey`, a message stands
 //! for the intent in one outbox row. With `Intent`, it contains an intent that has no outbox row. After the first attempt, such a message also contains the
 //! number of `Attempts` and the last `Error`. For other intents, the outbox row contains both. The queue `{queue}-poison` contains [`PoisonEntry`]s as JSON. If
 //! an entry is too large for a message, the message contains the work's own JSON object with the additional property `SetAside`: the `Error`, the `Attempts`
@@ -19,8 +19,8 @@
 //!   when it starts. If a worker dies after starting several rows, an attempt is counted for each of these rows. Message deliveries are not counted, so work
 //!   that was never tried does not become poison, even if it waits a long time behind other work. Outages are not counted either. The error that a handler
 //!   returns [determines](Handler#failures-and-outages) whether a failure is an outage.
-//! - Workers claim rows in batches, conditional on the rows' `ETag`s, for the duration of their lease. Even if many workers process one partition, each row is
-//!   therefore processed by only one of them (PAT-EC-7). Once a claim has expired, another worker may process the row a second time.
+//! - Workers claim rows in batches, conditional on the rows' `ETag`s, for the duration of their lease. Even if many workers process one partition, this ensures
+//!   that each row is processed by only one of them (PAT-EC-7). Once a claim has expired, another worker may process the row a second time.
 //! - Transient errors are retried within an attempt, and other errors in later attempts. Both retries use increasing, randomised delays (PAT-EC-5).
 //!
 //! # Cost
@@ -31,12 +31,12 @@
 //! separate transactions. An idle worker sends one receive request per [`WorkerOptions::poll_interval`].
 //!
 //! # Bounds
-//! The number of workers and queues is unlimited (PAT-EC-7); one outbox has one queue. A worker holds the intents of one batch in memory and processes 16 of
-//! them concurrently ([`WorkerOptions::concurrency`]). If several intents of one entity are claimed together, they are performed in change order. Claims expire
-//! by the queue service's clock. Workers read this clock from the service's responses, so their own clocks need not agree. A worker extends its lease while a
-//! step runs, for up to an hour. A step that takes longer, or blocks its thread, must call [`keep`](Delivery::keep). A delivery ends after about 1,024 rows,
-//! and the message is redelivered after the other messages. The next delivery continues where this one ended. On a store without key order, it starts again
-//! with the first remaining row.
+//! The number of workers and queues is unlimited (PAT-EC-7); one outbox has one queue. A worker holds the intents in one batch in memory and processes 16 of
+//! them concurrently ([`WorkerOptions::concurrency`]). If several intents for one entity are claimed together, they are performed in change order. Claims
+//! expire by the queue service's clock. Workers read this clock from the service's responses, so their own clocks need not agree. A worker extends its lease
+//! while a step runs, for up to an hour. A step that takes longer, or blocks its thread, must call [`keep`](Delivery::keep). A delivery ends after about 1,024
+//! rows, and the message is redelivered after the other messages. The next delivery continues where this one ended. On a store without key order, it starts
+//! again with the first remaining row.
 //!
 //! # When not to
 //! If all changes are in one partition, use a transaction, which is simpler and isolated.

@@ -42,7 +42,7 @@ pub(crate) async fn accept(
         // This timer also runs while a connection waits for its next request. A waiting connection must not be closed before the idle timeout, so this limit
         // includes the idle timeout.
         .header_read_timeout(shared.limits.idle_timeout.saturating_add(shared.limits.read_timeout))
-        // A client may close its sending side after sending its request.
+        // A client may close its sending side after its request and still wait for the response.
         .half_close(true)
         .max_buf_size(64 << 10);
     builder.http2().timer(TokioTimer::new()).max_header_list_size(64 << 10).max_concurrent_streams(256);
@@ -132,7 +132,7 @@ impl Connection {
                 let handshake = tokio::time::timeout(self.shared.limits.read_timeout, tls.accept(stream));
                 let shaken = tokio::select! {
                     shaken = handshake => shaken,
-                    // The client cannot have sent a request before the handshake is complete.
+                    // The client cannot send a request before the handshake is complete, so the connection is simply closed.
                     _ = self.ending.changed() => return,
                 };
                 match shaken {

@@ -112,7 +112,7 @@ impl Answer {
             headers.insert(CLIENT_REQUEST_ID, id.clone());
         }
         for (name, value) in self.headers {
-            // A value invalid in a header, such as a table name with a control character, is left out.
+            // A header whose value would be invalid, such as a table name with a control character, is omitted.
             let value = match value {
                 Cow::Borrowed(value) => Ok(HeaderValue::from_static(value)),
                 Cow::Owned(value) => HeaderValue::try_from(value),

@@ -175,7 +175,7 @@ fn by_header(
         (Authorization::read(header)?, slice::from_ref(&account.key), Utc::now());
     let verify = |path: &str| authorization.verify(scheme, keys, SignedParts { path, ..parts }, now);
     verify(&exchange.raw_path).or_else(|refused| {
-        // Some clients append a slash to the path after signing it. The slash has no meaning.
+        // Some clients append a slash to the path after signing it. The slash has no meaning, so the signature may also be valid without it.
         let signed = exchange.raw_path.strip_suffix('/').ok_or_else(|| refused.clone())?;
         verify(signed).map_err(|_| refused)
     })?;
@@ -209,7 +209,7 @@ fn by_token(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
     let token: SasToken = if is_of_account || exchange.query("tn").is_some() {
         query.parse()?
     } else {
-        // A token without a table name is for the table in the path, which its signature covers.
+        // A token without a table name applies to the table in the path. Its signature covers the name of this table.
         format!("{query}&tn={name}").parse()?
     };
     if let Some(table) = token.table().filter(|_| exchange.query("si").is_some()) {

@@ -89,7 +89,7 @@ impl Config {
         Transport::Plain
     }
 
-    /// Rejects a configuration that lets other machines authenticate with credentials anyone can create.
+    /// Rejects a configuration that would let other machines authenticate with credentials that anyone can create.
     ///
     /// # Errors
     /// `InvalidInput` if other machines could use the public key or unsigned tokens.

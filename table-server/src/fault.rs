@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use table_core::Fault;
 
-/// An error that prevents a server from starting. No message repeats a key.
+/// An error that prevents a server from starting. Messages never include a secret key.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput)]
 pub(crate) enum ServerFault {

@@ -9,7 +9,8 @@ use http::uri::Authority;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
-/// The maximum length of a host: the 253 characters of a domain name, a colon and a port. A response can contain the host once per entity.
+/// The maximum length of a host: the 253 characters of a domain name, a colon and a port. The length is limited because a response can contain the host once
+/// per entity.
 const HOST_BYTES: usize = 253 + ":65535".len();
 
 /// Checks the transfer coding and the host of a request.

@@ -39,9 +39,9 @@ struct Examined {
 
 /// Handles a request.
 ///
-/// A request counts toward the limit on concurrent requests only after its signature is verified, which requires only its head. Unauthenticated requests
-/// therefore cannot exhaust the limit. This function examines the head before it returns. The returned future does the rest, because HTTP/2 runs it outside the
-/// connection's turns (see [`turn`](crate::turn)).
+/// A request counts toward the limit on concurrent requests only after its signature is verified, so unauthenticated requests cannot exhaust the limit.
+/// Verification requires only the request's head. This function examines the head before it returns. The returned future does the rest, because HTTP/2 runs it
+/// outside the connection's turns (see [`turn`](crate::turn)).
 pub(crate) fn handle(
     shared: Arc<Shared>,
     service: Service,

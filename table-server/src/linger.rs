@@ -16,8 +16,8 @@ const LINGER: Duration = Duration::from_micros(30);
 /// The maximum number of bytes read by a poll. The rest of a longer request is read normally.
 const CHUNK: usize = 8 << 10;
 
-/// A connection's stream. After a response, it briefly polls for the next request if no other connection is open. A client sending requests sequentially then
-/// does not wait for a thread to wake up, which takes longer than a request.
+/// A connection's stream. After a response, it briefly polls for the next request if no other connection is open. This way, a client that sends requests
+/// sequentially need not wait for a thread to wake up, which takes longer than handling a request.
 #[derive(Debug)]
 pub(crate) struct Lingering {
     stream: TcpStream,

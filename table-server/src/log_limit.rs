@@ -1,4 +1,4 @@
-//! Limits on log lines that anyone who can reach the port can cause. Without a limit, such lines could fill the disk.
+//! Limits on log lines that anyone who can reach the port can trigger. Without a limit, such lines could fill the disk.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -35,7 +35,7 @@ operations! {
 }
 
 impl Operation {
-    /// Returns a request's operation, determined from its method, path and query. A rejected request counts for the requested operation.
+    /// Returns a request's operation, determined from its method, path and query. A rejected request is counted under the operation that it requested.
     pub(crate) fn of(exchange: &Exchange) -> Self {
         if exchange.service == Service::Blobs {
             return Self::Blob;

@@ -20,7 +20,7 @@ pub(crate) struct Refusal {
     pub(crate) help: String,
     /// The rejected operation's index in its batch.
     pub(crate) index: Option<usize>,
-    /// `true` if the request was rejected before the service processed it. The response body is then XML (ERR-2).
+    /// `true` if the request was rejected before the service processed it. In that case, the response body is XML (ERR-2).
     pub(crate) is_early: bool,
     /// `true` if the connection must be closed after the response, for example because the end of the request is uncertain.
     pub(crate) closes: bool,

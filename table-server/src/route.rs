@@ -124,7 +124,8 @@ pub(crate) async fn answer(
     account.traffic.request()?;
     exchange::check_query(&exchange.raw_query)?;
     exchange.check_time()?;
-    // Azurite's queue tests write to the secondary. Microsoft's Python client for tables expects the service to reject such writes.
+    // Only the Table service's secondary is read-only. Azurite's queue tests write to the secondary, but Microsoft's Python client for tables expects the
+    // service to reject such writes.
     let is_read_only = exchange.secondary && exchange.service == Service::Tables;
     if is_read_only && !matches!(exchange.method.as_str(), "GET" | "HEAD") {
         let help = "the secondary is read-only; write to the primary";

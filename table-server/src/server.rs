@@ -271,7 +271,7 @@ mod tests {
         held
     }
 
-    /// Tests that a connection stays open between requests for `idle_timeout`, and is closed after at most twice that time, whatever the `read_timeout`.
+    /// Tests that a connection stays open between requests for `idle_timeout`, and is closed after at most twice that time, regardless of the `read_timeout`.
     #[tokio::test(start_paused = true)]
     async fn a_pause_between_requests_is_limited_by_the_idle_timeout_alone() {
         let seconds = Duration::from_secs;

@@ -69,7 +69,7 @@ impl Shared {
         }
     }
 
-    /// Makes the server report not ready.
+    /// Makes the server report that it is not ready.
     pub(crate) fn end(&self) {
         self.ending.store(true, Ordering::Relaxed);
     }
@@ -95,7 +95,7 @@ impl Observed for Shared {
         if !self.accounts.iter().all(|account| account.is_resettable) {
             return Ok(false);
         }
-        // The reset takes all permits, so no request sees a partial reset. Requests that arrive meanwhile are rejected as busy.
+        // The reset takes all permits, so no request sees a partial reset. Requests that arrive in the meantime are rejected as busy.
         let stopped = |_| Error::new(ErrorCode::ServerBusy, "the server has stopped");
         let _permits = self.all_permits().await.map_err(stopped)?;
         for account in &self.accounts {

@@ -108,7 +108,7 @@ impl fmt::Debug for Tls {
 
 /// Returns `true` if the first certificate contains the key's public half, or if the public half is unknown.
 ///
-/// The corresponding check in rustls parses the certificate, and therefore rejects X.509 v1 certificates, which are common in client tests.
+/// The corresponding check in rustls parses the certificate, so it rejects X.509 v1 certificates, which are common in client tests.
 fn belongs(chain: &[CertificateDer<'_>], key: &dyn SigningKey) -> bool {
     match (chain.first(), key.public_key()) {
         (Some(certificate), Some(public)) => {

@@ -1,8 +1,8 @@
 //! Limits the work caused by unauthenticated connections. Each connection can read only a few bytes per turn, and the overall rate of turns is limited.
 //!
-//! An unauthenticated client can send anything that HTTP allows: requests without a signature, pings, settings, empty frames. The server therefore limits the
-//! rate of reads instead of counting each kind of message. Examining a request also counts as work, measured by its duration: it can take far longer than
-//! reading the request's bytes, because HTTP/2 compresses heads. After its first authenticated request, a connection no longer takes turns.
+//! An unauthenticated client can send anything that HTTP allows: requests without a signature, pings, settings, empty frames. Instead of counting each kind of
+//! message, the server limits the rate of reads. Examining a request also counts as work, measured by its duration: it can take far longer than reading the
+//! request's bytes, because HTTP/2 compresses heads. After its first authenticated request, a connection no longer takes turns.
 
 use std::io::{self, IoSlice};
 use std::pin::{Pin, pin};
@@ -22,9 +22,11 @@ const READ: u32 = 1;
 const REQUEST: u32 = 2;
 /// The examination time that counts as one unit of work. At 10,000 units per second, examining rejected requests takes at most a fifth of one thread's time.
 const UNIT: Duration = Duration::from_micros(20);
-/// The maximum number of units charged for examining one request. If an examination seems to take longer, the thread or the machine was suspended meanwhile.
+/// The maximum number of units charged for examining one request. If an examination appears to take longer than this, the thread or the machine must have been
+/// suspended in the meantime.
 const EXAMINED: u32 = 1_000;
-/// The units of work free to each connection. They suffice for a handshake and a request's head, so a client need not wait for other clients at its address.
+/// The number of units of work that each connection may do for free. They suffice for a handshake and a request's head, so a client need not wait for other
+/// clients at its address.
 const FREE: u32 = 12;
 
 /// Charges a rejected request and its examination time. The time is measured because no fixed cost suits all requests: it depends on the length of the head,
@@ -34,7 +36,7 @@ pub(crate) fn refused(guest: &Guest, took: Duration) {
     guest.work(REQUEST + units.min(EXAMINED));
 }
 
-/// Runs a connection, in turns until its first authenticated request. Drops `admission` after the first turn.
+/// Runs a connection. Until its first authenticated request, the connection runs in turns. Drops `admission` after the first turn.
 pub(crate) async fn in_turns<A>(guest: &Guest, admission: A, connection: impl Future<Output = ()>) {
     let mut connection = pin!(connection);
     let mut pause = pin!(tokio::time::sleep(Duration::ZERO));

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use pace::Pace;
 
-/// The open guests, and the limits on their number.
+/// The open guests, and the limits on how many may be open.
 #[derive(Debug)]
 pub(crate) struct Guests {
     /// The maximum number of guests. If it would be exceeded, the oldest guest in the network with the most guests is closed.
@@ -134,7 +134,7 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// Records that a request on the connection was authenticated. The connection is then no longer a guest. Returns `false` if it remains a guest, because the
+    /// Records that a request on the connection was authenticated, so the connection is no longer a guest. Returns `false` if it remains a guest, because the
     /// limit on authenticated connections has been reached or because it was evicted; the request must then be rejected.
     pub(crate) fn verified(&self) -> bool {
         if self.is_verified() {

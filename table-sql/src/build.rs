@@ -58,7 +58,7 @@ impl Builder {
             (Self::Text(builder), ValueRef::Guid(guid)) => builder.append_value(guid.to_string()),
             (Self::Int32(builder), ValueRef::Int32(number)) => builder.append_value(number),
             (Self::Int64(builder), ValueRef::Int64(number)) => builder.append_value(number),
-            // SQL orders a negative NaN before all numbers, but stores treat all NaNs as the same value. Every NaN is therefore stored as the positive one.
+            // SQL orders a negative NaN before all numbers, but stores treat all NaNs as the same value, so every NaN is stored as the positive one.
             (Self::Double(builder), ValueRef::Double(number)) if number.is_nan() => {
                 builder.append_value(f64::NAN.copysign(1.0));
             }

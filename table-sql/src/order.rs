@@ -23,7 +23,7 @@ pub(crate) fn properties(
         let column = columns.get(at)?;
         // The text of a part may sort differently from the part itself.
         let is_text = matches!(source, Source::Part(_)) && column.kind == Kind::Text;
-        // None of these columns contains nulls, so the default position of nulls in SQL is used.
+        // None of these columns contains nulls, so SQL's default position for nulls is used.
         let options = SortOptions { descending, nulls_first: descending };
         (!is_text).then(|| PhysicalSortExpr::new(Arc::new(Reference::new(&column.name, at)), options))
     };

@@ -1,7 +1,7 @@
 //! Filters: conditions on properties and keys in the service's `$filter` language (QRY, FIL, LIT rules).
 //!
-//! A [`Filter`] is parsed with [`Filter::parse`] or built from typed columns (`Column` in `table-core`) or [`Filter::compare`]. `Display` prints it, and a
-//! [`Matcher`] evaluates it on encoded rows.
+//! Parse a [`Filter`] with [`Filter::parse`], or build one from typed columns (`Column` in `table-core`) or with [`Filter::compare`]. `Display` prints the
+//! filter, and a [`Matcher`] evaluates it on encoded rows.
 
 #[cfg(test)]
 pub(crate) mod arbitrary;

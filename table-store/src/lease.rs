@@ -35,8 +35,8 @@ struct Inner {
 }
 
 impl WriteLease {
-    /// The maximum time between checking the lease and sending the request. Also the service-side timeout of one attempt. An attempt that starts just before
-    /// the lease expires therefore takes effect within twice this time plus the network delay, or never.
+    /// The maximum time between checking the lease and sending the request. It is also the service-side timeout of one attempt, so an attempt that starts just
+    /// before the lease expires takes effect within twice this time plus the network delay, or never.
     pub const ATTEMPT: Duration = Duration::from_secs(4);
 
     /// Creates a lease that starts now.
@@ -106,7 +106,7 @@ enum LeaseFault {
     Ended,
 }
 
-/// The source of an expired-lease error: the error of the last attempt, if any.
+/// The source of an expired-lease error. It contains the error of the last attempt, if any.
 #[derive(Debug)]
 struct EndedLease(Option<Error>);
 

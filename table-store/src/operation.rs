@@ -5,7 +5,7 @@ use crate::etag::IfMatch;
 use crate::key::RowKey;
 use crate::row::Row;
 
-/// One operation of a transaction: a write to an entity, or a check of its state.
+/// One operation in a transaction: a write to an entity, or a check of its state.
 ///
 /// ```
 /// use table_core::{IfMatch, Operation, OperationKind, RowKey};

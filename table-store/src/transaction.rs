@@ -170,7 +170,7 @@ impl Transaction {
             let message = "an entity may occur only once in a transaction";
             return Err(Error::new(ErrorCode::InvalidDuplicateRow, message).with_rule("EGT-4"));
         }
-        // An entity whose key is too long cannot exist. Operations that require an existing entity therefore fail in the store as for any missing entity
+        // An entity whose key is too long cannot exist, so operations that require an existing entity fail in the store, as they do for any missing entity
         // (KEY-9).
         if operation.kind.may_create() {
             self.limits.check_key("PartitionKey", self.partition_key.as_str())?;

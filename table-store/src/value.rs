@@ -202,8 +202,8 @@ impl Value {
         edm_type!(self)
     }
 
-    /// Returns the borrowed value. A date-time is truncated to a whole tick (TICK-6). A date-time outside the tick range becomes a number of ticks rejected by
-    /// every store (TYPE-6).
+    /// Returns the borrowed value. A date-time is truncated to a whole tick (TICK-6). A date-time outside the tick range becomes a number of ticks that every
+    /// store rejects (TYPE-6).
     ///
     /// ```
     /// use table_core::{Value, ValueRef};
@@ -230,7 +230,7 @@ pub(crate) fn datetime_ticks(instant: DateTime<Utc>) -> u64 {
     ticks::from_datetime(instant).unwrap_or(if instant.timestamp() > 0 { u64::MAX } else { 0 })
 }
 
-/// Returns the ticks of `instant`, or an error naming the property if `instant` is outside the range of `Edm.DateTime` or a leap second (TYPE-6).
+/// Returns the ticks of `instant`, or an error naming the property if `instant` is outside the range of `Edm.DateTime` or is a leap second (TYPE-6).
 ///
 /// A leap second would be stored as the next second (TICK-1), which may belong to a different hour or week.
 #[doc(hidden)]

@@ -117,7 +117,7 @@ mod tests {
     use crate::auth::AccountKey;
     use crate::sas::{Lifetime, SasToken, SasVerifier, TablePermissions, TableSas};
 
-    /// Generates chrono times, mostly in whole seconds, which the 100 ns precision of policies does not round.
+    /// Generates chrono times. Most are in whole seconds, which policies store without rounding.
     fn instants() -> impl Strategy<Value = DateTime<Utc>> {
         let (least, most) = (DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC);
         let seconds = (least.timestamp()..=most.timestamp())
@@ -132,7 +132,7 @@ mod tests {
             .prop_map(|seconds| DateTime::from_timestamp(seconds, 0).unwrap())
     }
 
-    /// Returns `true` if a token that refers to the policy is valid at a time.
+    /// Returns `true` if a token that refers to the policy is valid at the given time.
     fn permits(policy: &StoredAccessPolicy, token: &SasToken, key: &AccountKey, now: DateTime<Utc>) -> bool {
         let verifier = SasVerifier::new(key.clone()).clock(Clock::of_instants(move || now));
         verifier.set_policies(&TableName::new("Employee").unwrap(), vec![policy.clone()]).unwrap();

@@ -188,7 +188,7 @@ impl NewError<'_> {
         )
     }
 
-    /// Returns the message, prefixed with the index if any, the help if not empty, the request ID and the time, on separate lines.
+    /// Returns the message, the help (unless it is empty), the request ID and the time, on separate lines. If an index is set, it precedes the message.
     fn text(&self) -> String {
         let index = self.index.map(|index| format!("{index}:")).unwrap_or_default();
         let below = if self.help.is_empty() { "" } else { "\n" };

@@ -79,7 +79,7 @@ impl Failure {
         match self {
             Self::Usage(_) => Exit::Usage,
             Self::Refused(_) => Exit::Refused,
-            // The same command would fail again.
+            // The store is working, and the same command would fail again.
             Self::Store(error)
                 if error.is_precondition_failed()
                     || error.is_already_exists()

@@ -47,7 +47,7 @@ pub(crate) trait Hooks: fmt::Debug + Send + Sync + 'static {
     }
 }
 
-/// An engine-backed store that calls the hooks of a test.
+/// An engine-backed store that calls a test's hooks.
 #[derive(Debug)]
 pub(crate) struct Hooked<H>(pub(crate) Arc<H>);
 

@@ -21,7 +21,7 @@ pub(crate) fn part_of(path: &Path, extension: &str) -> PathBuf {
 }
 
 /// A file that receives its final name when it is complete, and is removed if the value is dropped earlier. The file is locked, so other commands can see that
-/// it is in use. A target that is not a regular file, such as a device or a pipe, cannot be replaced, and is therefore written directly.
+/// it is in use. A target that is not a regular file, such as a device or a pipe, cannot be replaced, so it is written directly.
 #[derive(Debug)]
 pub(crate) struct Incomplete {
     file: Content,
@@ -60,8 +60,8 @@ impl Incomplete {
         }));
         loop {
             let file = named.tempfile_in(folder).map_err(Failure::file(path.display()))?;
-            // IMPORTANT: `remove_remains` removes a file only while it holds the file's lock. A file that still exists after this command has locked it is
-            // therefore not removed.
+            // IMPORTANT: `remove_remains` removes a file only while holding the file's lock. If the file still exists after this command has locked it,
+            // `remove_remains` can no longer remove it.
             let is_taken = matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
             if !is_taken && file.path().exists() {
                 if let Some(permissions) = permissions.filter(|_| cfg!(unix)) {

@@ -60,7 +60,7 @@ impl Format {
     }
 }
 
-/// The maximum number of rows that are aligned with each other.
+/// The maximum number of rows buffered for alignment. Only rows in the same group of this size are aligned with each other.
 const GRID_ROWS: usize = 1_000;
 /// The maximum number of rows in CSV output. All rows are buffered, because the columns are not known before the last row.
 const CSV_ROWS: usize = 10_000;

@@ -46,7 +46,7 @@ const CHECKSUM: &str = "tables.checksum";
 /// The columns that every file contains.
 const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 
-/// Calls the Parquet decoder. The decoder panics for some corrupted files. A panic is therefore reported as a corrupted file.
+/// Calls the Parquet decoder. The decoder panics on some corrupted files, so a panic is reported as file corruption.
 fn decode<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, FileError> {
     let damaged = |_| FileError::Refused("the Parquet file cannot be read: it is damaged".to_owned());
     // IMPORTANT: the decoder is not used again after an error.

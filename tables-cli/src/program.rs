@@ -54,7 +54,7 @@ fn print_warnings() {
         .with_target(false)
         .without_time()
         .log_internal_errors(false);
-    // A process that runs several commands has installed the writer already.
+    // If an earlier command in this process has already installed a subscriber, it is kept.
     let _ = log.try_init();
 }
 
@@ -77,7 +77,7 @@ fn is_closed(error: &Error) -> bool {
     false
 }
 
-/// A writer for a command that continues after the reader has closed its output. Later output is discarded.
+/// A writer that lets a command continue after the reader has closed the output. Later output is discarded.
 pub(crate) struct Lasting<'a>(pub(crate) &'a mut (dyn Write + Send));
 
 impl Write for Lasting<'_> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The maximum idle time that counts toward a burst. The rows that could have been processed in this time may then be processed immediately.
+/// The maximum idle time credited to a burst. After a pause, the rows that could have been processed in this time may be processed immediately.
 const BURST: Duration = Duration::from_secs(1);
 
 /// A limit on rows per second. After a pause, at most one second's worth of rows may be processed at once. Clones share the limit.

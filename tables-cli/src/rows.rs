@@ -288,14 +288,14 @@ pub(crate) fn next_page(from: Option<&str>, next: Option<String>) -> Result<Opti
 }
 
 /// Returns `true` if a table must be read after all other tables: it registers outboxes or feeds. Programs register a partition before they write its first
-/// row. If the registrations are read last, a copy therefore contains the registrations of all its rows.
+/// row. Reading the registrations last ensures that a copy contains the registrations of all its rows.
 #[must_use]
 pub fn is_read_last(table: &str) -> bool {
     [OUTBOXES, FEEDS].iter().any(|own| own.eq_ignore_ascii_case(table))
 }
 
-/// Returns `true` if a table contains the schemas and must therefore be read first. Otherwise, an index backfill that finishes while rows are being read could
-/// leave the copy with a ready index that lacks rows.
+/// Returns `true` if a table contains the schemas, which must be read first. Otherwise, an index backfill that finishes while rows are being read could leave
+/// the copy with a ready index that lacks rows.
 #[must_use]
 pub fn is_read_first(table: &str) -> bool {
     LAYOUTS.eq_ignore_ascii_case(table)

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-/// Text for a terminal, with control characters, except line ends, replaced with U+FFFD.
+/// Text for a terminal. Control characters other than line ends are replaced with U+FFFD.
 ///
 /// ```
 /// use tables_cli::terminal::Printable;
@@ -51,11 +51,11 @@ pub(crate) fn json_text(value: &impl Serialize) -> io::Result<String> {
 /// A writer to a terminal. Replaces control characters, except line ends and tabs, with U+FFFD, as [`Printable`] does.
 pub(crate) struct Filtered<W> {
     out: W,
-    /// The buffered first byte of a possible control character, until the second byte is written.
+    /// Buffers the first byte of a possible control character until the second byte is written.
     begun: Option<u8>,
 }
 
-/// The first byte of U+0080 to U+00BF in UTF-8, of which U+0080 to U+009F are control characters.
+/// The first byte of the UTF-8 encoding of U+0080 to U+00BF. Of these characters, U+0080 to U+009F are control characters.
 const FIRST: u8 = 0xC2;
 
 impl<W: Write> Filtered<W> {

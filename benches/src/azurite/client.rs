@@ -43,7 +43,7 @@ impl Work {
         }
     }
 
-    /// Returns the lowest acceptable ratio of `table-azure` to another client, both by elapsed time and by CPU time.
+    /// Returns the lowest acceptable ratio of `table-azure`'s rate to another client's rate, both per elapsed time and per CPU time.
     ///
     /// For a single request, Azurite uses most of the elapsed time, so the ratio between clients can only be close to 1.
     #[must_use]

@@ -11,7 +11,7 @@ use crate::peer::committer::Committer;
 
 /// A database of encoded readings, and its committer thread.
 pub struct Fjall {
-    // This field is dropped first, because the thread also uses the database.
+    // Field order matters: the committer is dropped first, because its thread also uses the database.
     committer: Committer<Vec<Pair>>,
     keyspace: Keyspace,
     database: Database,
@@ -60,13 +60,13 @@ impl Fjall {
         self.committer.submit(pairs(readings)?)
     }
 
-    /// Reads all bytes of one reading. `buffer` is reused to encode the key.
+    /// Looks up one reading and loads all of its bytes. `buffer` is reused to encode the key.
     pub fn get(&self, site: &str, number: u32, buffer: &mut Buffer) -> Outcome<u64> {
         let value = self.keyspace.get(buffer.key(site, number)?)?.ok_or("the entity is gone")?;
         Ok(read(&value))
     }
 
-    /// Reads all bytes of the readings in a partition. Returns the number of readings and a checksum of their bytes.
+    /// Loads all bytes of the readings in a partition. Returns the number of readings and a checksum of their bytes.
     pub fn page(&self, site: &str) -> Outcome<(u32, u64)> {
         let (mut from, mut to) = (Buffer::default(), Buffer::default());
         let (mut entities, mut bytes) = (0, 0_u64);

@@ -1,4 +1,4 @@
-//! The `redb` crate with encoded rows and keys, read from one snapshot. It is an upper bound for the engine's read rate.
+//! The `redb` crate with encoded rows and keys, read from one snapshot. It is an upper bound on the engine's read rate.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("readings"
 /// A database of encoded readings, and its committer thread.
 #[derive(Debug)]
 pub struct RawRedb {
-    // This field is dropped first, because the thread also uses the database.
+    // Field order matters: the committer is dropped first, because its thread also uses the database.
     committer: Committer<Vec<Pair>>,
     database: Arc<Database>,
 }
@@ -77,13 +77,13 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads all bytes of one reading. `buffer` is reused to encode the key.
+    /// Looks up one reading and loads all of its bytes. `buffer` is reused to encode the key.
     pub fn get(&self, site: &str, number: u32, buffer: &mut Buffer) -> Outcome<u64> {
         let value = self.table.get(buffer.key(site, number)?)?.ok_or("the entity is gone")?;
         Ok(read(value.value()))
     }
 
-    /// Reads all bytes of the readings in a partition. Returns the number of readings and a checksum of their bytes.
+    /// Loads all bytes of the readings in a partition. Returns the number of readings and a checksum of their bytes.
     pub fn page(&self, site: &str) -> Outcome<(u32, u64)> {
         let (mut from, mut to) = (Buffer::default(), Buffer::default());
         let (mut entities, mut bytes) = (0, 0_u64);

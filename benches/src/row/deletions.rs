@@ -24,9 +24,9 @@ const BATCH: u32 = 100;
 const READS: u32 = 200;
 /// The number of rounds. In each round, both queues are measured in turn.
 const ROUNDS: usize = 15;
-/// The time within which merges must have removed deleted rows from the base.
+/// The deadline for merges to purge deleted rows from the base.
 const SECONDS: Duration = Duration::from_secs(3);
-/// The time for which an idle engine is observed.
+/// How long an idle engine is observed.
 const IDLE: Duration = Duration::from_secs(2);
 
 /// Measures reads after deletions, queue operations and the writes of an idle engine, and adds the results to the report.
@@ -104,7 +104,7 @@ fn write(engine: &Engine, table: &TableName, count: u32, kind: impl Fn() -> Oper
     Ok(())
 }
 
-/// Returns the average time of reading the first entity of a table.
+/// Returns the average time to read the first entity in a table.
 fn head(engine: &Engine, table: &TableName) -> Outcome<Duration> {
     let mut query = Query::new(KeyRange::partition("p"));
     query.top = Some(1);
@@ -155,7 +155,7 @@ fn queue_head(engine: &Engine, count: u32, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the average time of putting and receiving a message.
+/// Returns the average time to put and receive a message.
 fn put_and_receive(engine: &Engine, queue: &QueueName) -> Outcome<Duration> {
     let start = Instant::now();
     for number in 0..READS {

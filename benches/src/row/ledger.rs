@@ -25,7 +25,7 @@ const LOADS: usize = 3;
 /// The number of entries to load.
 const ENTRIES: u32 = 200_000;
 /// The number of entries to load in a quick run. With two postings per entry, it is just large enough for each account's statement to fill a page. Most of the
-/// bytes on disk are then the fixed-size reserve that the engine keeps for a full disk.
+/// bytes on disk are then the fixed-size reserve that the engine keeps in case the disk is full.
 const FEWEST: u32 = 25_000;
 
 /// A counter that gives each post a unique request id.
@@ -119,7 +119,7 @@ fn per_entry(bytes: u64, entries: u32) -> f64 {
     bytes as f64 / f64::from(entries)
 }
 
-/// Compares the post rate of the largest number of concurrent tasks with the highest rate of any number of tasks.
+/// Compares the post rate at the largest number of concurrent tasks with the highest rate measured at any number of tasks.
 fn crowded(stage: &Stage, report: &mut Report, ours: &Ours, turns: &Turns) -> Outcome<()> {
     let contenders = TASKS.map(|(name, tasks)| {
         Contender::new(name, move |time| crowd(tasks, time, || ours.post(vec![turns.next(2)])))

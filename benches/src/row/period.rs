@@ -1,6 +1,5 @@
 //! Measures dropping a period with many entities, compared with dropping a period with few. Each period has a separate table. The engine does not sync each
-//! change, because the time for syncs would hide any growth with the number of entities. The fastest of several drops are compared, as in
-//! [`drop`](super::drop).
+//! change, because sync times would mask any growth with the number of entities. The fastest of several drops are compared, as in [`drop`](super::drop).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

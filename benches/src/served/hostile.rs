@@ -1,4 +1,4 @@
-//! Measures the latency of a well-behaved client next to many open connections that never send a validly signed request.
+//! Measures the latency of a well-behaved client while many other connections are open that never send a validly signed request.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};

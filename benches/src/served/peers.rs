@@ -15,7 +15,7 @@ use crate::served::worker;
 pub const CONNECTIONS: [usize; 3] = [1, 8, 32];
 /// The target for the ratio of the server's rate to Azurite's rate.
 const TIMES: f64 = 10.0;
-/// The highest acceptable ratio of the 99th percentile of the latency to the median latency, with 32 connections.
+/// The highest acceptable ratio of 99th-percentile latency to median latency, with 32 connections.
 const TAIL: f64 = 10.0;
 const AZURITE: &str = "Azurite";
 const STACK: &str = "hyper";

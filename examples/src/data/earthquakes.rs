@@ -26,7 +26,7 @@ pub struct Earthquake {
     pub network: String,
 }
 
-/// Returns all events, with the latest event first.
+/// Returns all events, latest first.
 pub fn load() -> Result<Vec<Earthquake>, csv::Error> {
     super::parse(include_str!("../../data/earthquakes.csv"))
 }

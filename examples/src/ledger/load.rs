@@ -25,7 +25,7 @@ pub(super) async fn load(books: &Bookkeeping, count: u32) -> Result<(), Failed> 
     for tenant in TENANTS {
         books.open_books(tenant, FIRST.pred_opt().unwrap_or(FIRST)).await?;
         let kinds = [Kind::Asset, Kind::Liability, Kind::Income, Kind::Expense];
-        // The last account gets no entries, because it will be closed later.
+        // The last account gets no entries, because it will be closed later, which requires a zero balance.
         let account = |number: u32| Account {
             tenant: tenant.to_owned(),
             number,

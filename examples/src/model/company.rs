@@ -108,7 +108,7 @@ pub fn reviews() -> Vec<Review> {
     ]
 }
 
-/// Returns all expense claims, with the earliest claim first.
+/// Returns all expense claims, earliest first.
 #[must_use]
 pub fn expenses() -> Vec<Expense> {
     // Two claims are made on each day at the same time, starting at 2014-07-31T18:21:46Z.

@@ -23,7 +23,7 @@ pub struct LoggedEarthquake {
     pub place: String,
 }
 
-/// Returns the events as log entries in the order of the input, with the latest event first.
+/// Returns the events as log entries in the order of the input, latest first.
 ///
 /// # Errors
 /// An error if a time is outside the range of ticks. This does not happen with this input.

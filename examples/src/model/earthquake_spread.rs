@@ -22,7 +22,7 @@ pub struct SpreadEarthquake {
     pub place: String,
 }
 
-/// Returns the events as log entries in the order of the input, with the latest event first.
+/// Returns the events as log entries in the order of the input, latest first.
 ///
 /// # Errors
 /// Any error from [`earthquake_log::log`].

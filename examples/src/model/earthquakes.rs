@@ -1,4 +1,4 @@
-//! Earthquakes in the logs of the seismic networks that reported them, with the latest earthquake first.
+//! Earthquakes in the logs of the seismic networks that reported them, latest first.
 
 use chrono::{DateTime, Utc};
 use table_core::Entity;

@@ -29,7 +29,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         let sum: f64 = days.iter().sum();
         answer.row([city.to_owned(), days.len().to_string(), wet.to_string(), format!("{sum:.1}")]);
     }
-    // A change to one day merges one row. A change to two days in different rows is one transaction, so a reader sees either both changes or neither.
+    // A change to one day merges one row. A change to two days in different rows takes one transaction, so a reader sees either both changes or neither.
     let key = || RainYear::key("Seattle", 2012);
     let Some((before, _)) = rain.get(key()).await? else { panic!("read above") };
     let (first, last) = (before.days[0].unwrap_or_default(), before.days[365].unwrap_or_default());

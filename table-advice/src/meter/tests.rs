@@ -141,7 +141,7 @@ fn further_pages_and_fan_outs_are_counted_once() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Tests that the counts of all tables add up to the total, and so do the counts of all partitions.
+    /// Tests that both the counts of all tables and the counts of all partitions add up to the total.
     #[test]
     fn counts_of_tables_and_partitions_add_up_to_the_total(ids in prop::collection::vec((0_usize..3, 0_u32..20), 0..20)) {
         pollster::block_on(async {

@@ -1,4 +1,4 @@
-//! Tests batch requests, and recorded batch responses both complete and truncated at every position.
+//! Tests batch requests and recorded batch responses. The responses are tested both complete and truncated at every position.
 
 use proptest::prelude::*;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -96,7 +96,7 @@ fn egt_33_to_36_the_index_of_a_failure() {
     }
 }
 
-/// Tests bodies that mix CRLF and LF line endings, as Cosmos DB sends them (COS-11). Its error messages also start with the index of the operation.
+/// Tests bodies that mix CRLF and LF line endings, as Cosmos DB sends them (COS-11). Cosmos DB's error messages also start with the operation's index.
 #[test]
 fn egt_39_and_cos_11_line_endings_may_be_mixed() {
     let mut crlf = false;
@@ -260,8 +260,8 @@ fn req_2_a_merge_is_tunnelled_inside_a_batch_too() {
     assert!(body.contains("\r\nX-HTTP-Method: MERGE\r\n"), "{body}");
 }
 
-/// Tests that the size of a transaction is the size of its request body in UTF-8, as in the service. Therefore, 100 entities with 40,000 ASCII characters each
-/// are accepted, although they would occupy 8 MB in UTF-16.
+/// Tests that a transaction is measured by its request body in UTF-8, as in the service. For example, 100 entities with 40,000 ASCII characters each are
+/// accepted, although they would occupy 8 MB in UTF-16.
 #[test]
 fn egt_3_a_transaction_is_measured_by_its_body() {
     for (target, character, fits) in [

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use crate::credential::{AccessToken, TokenProvider};
 use crate::http::fault::HttpFault;
 
-/// The interval before a token's expiry in which it is renewed.
+/// A token is renewed this long before it expires.
 const EARLY: TimeDelta = TimeDelta::minutes(5);
 /// The minimum interval between renewals while the current token is valid. It limits the requests to a provider whose tokens expire within [`EARLY`].
 const PAUSE: TimeDelta = TimeDelta::seconds(10);

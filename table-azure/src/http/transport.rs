@@ -52,8 +52,8 @@ impl Settings {
 }
 
 impl Transport {
-    /// Creates a pool of connections. Opening a connection may take at most half of `limit`, the time limit of an attempt. If no connection can be opened, the
-    /// attempt therefore fails before its limit expires, and it is certain that the request was not sent.
+    /// Creates a pool of connections. Opening a connection may take at most half of `limit`, the time limit of an attempt. This ensures that if no connection
+    /// can be opened, the attempt fails before its limit expires, and it is certain that the request was not sent.
     ///
     /// # Errors
     /// `Io` if the system has no trusted certificates.
@@ -203,7 +203,7 @@ async fn over_wire(
     Ok(Answer { status: answer.status, headers, body: answer.body })
 }
 
-/// An error because of which a request received no response.
+/// The reason a request received no response.
 #[derive(Debug)]
 pub(crate) struct TransportError {
     /// `true` if the service may have received the request.

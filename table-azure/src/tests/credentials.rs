@@ -204,7 +204,7 @@ async fn acc_1_no_redirect_is_followed() {
     assert!(elsewhere.received().is_empty());
 }
 
-/// Tests that the client works in a program with a different executor and no tokio runtime. The client then creates a runtime.
+/// Tests that the client works in a program with a different executor and no tokio runtime. In such a program, the client creates its own runtime.
 #[test]
 fn the_client_works_with_any_executor() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

@@ -116,7 +116,7 @@ async fn con_11_a_refusal_without_a_lost_response_is_definite() {
     }
 }
 
-/// Writes with a write identifier to a server that loses the first response and rejects the retry. Returns the server, the client and the error of the write.
+/// Sends a write with an identifier to a server that loses the first response and rejects the retry. Returns the server, the client and the write's error.
 async fn refused_after_loss(kind: &OperationKind, code: &str) -> (Server, AzureTables, Error) {
     let server = Server::start([Reply::Cut, refusal(412, code)]).await;
     let client = server.client(Options::new().operation_ids(true));
@@ -265,8 +265,8 @@ async fn con_11_table_operations_are_ambiguous_after_a_lost_response() {
     assert!(server.client(Options::new()).delete_table(&table()).await.unwrap_err().is_not_found());
 }
 
-/// Tests that a proxy's page proves nothing about a table or an entity, whatever its status. An error code in a header, in contrast, identifies the service's
-/// response.
+/// Tests that a proxy's page proves nothing about a table or an entity, whatever its status. A response with an error code in a header, by contrast, is from
+/// the service.
 #[tokio::test(start_paused = true)]
 async fn con_11_only_the_service_can_say_that_a_table_exists_or_an_entity_is_missing() {
     let page = |status| answer(status, &["Content-Type: text/html"], "<html><title>Conflict</title></html>");

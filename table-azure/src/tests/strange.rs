@@ -268,7 +268,7 @@ async fn egt_3_12_and_req_7_empty_and_oversized_batches_are_not_sent() {
     let server = Server::start([]).await;
     let client = server.client(Options::new());
     assert_eq!(submit(&client, []).await.unwrap_err().rule(), Some("EGT-12"));
-    // Base64 expands 36 KiB to 48 KiB. The fifth entity therefore does not fit into the body, although the entities themselves total less than 4 MiB (ENG-17).
+    // Base64 expands 36 KiB to 48 KiB, so the fifth entity does not fit into the body, although the entities themselves total less than 4 MiB (ENG-17).
     let mut large = RowWriter::new();
     for name in ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"] {
         large.property(name, ValueRef::Binary(&vec![0; 65_536]));

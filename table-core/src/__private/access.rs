@@ -31,7 +31,8 @@ pub const fn require_fan_out(
     }
 }
 
-/// Returns the number of partitions over which a key's buckets distribute rows. Ignores a bucket if the key also contains the field it is computed from.
+/// Returns the number of partitions over which a key's buckets distribute rows. A bucket does not count if the key also contains the field from which the
+/// bucket is computed.
 const fn spread(pieces: &[KeyPiece]) -> usize {
     let (mut partitions, mut at) = (1, 0);
     while at < pieces.len() {
@@ -61,8 +62,8 @@ const fn holds(pieces: &[KeyPiece], wanted: &str) -> bool {
     false
 }
 
-/// Parses the number of buckets from a codec name, such as 16 from `bucket(text,16)`. The name of the source may contain digits, for example in the names of
-/// enum variants, so the number is read from the end.
+/// Parses the number of buckets at the end of a codec name, such as 16 from `bucket(text,16)`. The digits are read backwards, because the name of the source
+/// may also contain digits, for example in the names of enum variants.
 const fn buckets(codec: &str) -> Option<usize> {
     let Some((b"bucket(", rest)) = codec.as_bytes().split_first_chunk() else { return None };
     let [digits @ .., b')'] = rest else { return None };

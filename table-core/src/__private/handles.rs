@@ -3,7 +3,7 @@
 use super::message::Message;
 use crate::schema::EntitySchema;
 
-/// Fails if a part and its owner are declared in different tables, because both are written in one transaction.
+/// Fails if a part and its owner are declared in different tables. One transaction writes both, so they must share a table.
 ///
 /// # Panics
 /// Panics at compile time if the names of the tables differ.
@@ -48,10 +48,10 @@ pub const fn require_recording_outbox(of: &EntitySchema, is_missing: bool) {
     }
 }
 
-/// Fails if dropping the table of a period would leave index rows or copies behind.
+/// Fails if dropping a period's table would leave index rows or copies behind.
 ///
 /// # Panics
-/// Panics at compile time if the entity has an index in another partition or table, or copies.
+/// Panics at compile time if the entity has copies, or an index in another partition or table.
 pub const fn require_droppable(of: &EntitySchema, has_remote_index: bool, has_copies: bool) {
     let message = Message::new().with("[T256] `").with(of.entity);
     let message = if has_remote_index {

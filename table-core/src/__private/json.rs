@@ -21,7 +21,7 @@ impl<T> MayBeNull<Json<Option<T>>> {
     pub const IS: bool = true;
 }
 
-/// The fallback for types other than `Option`.
+/// The fallback, which applies if `T` is neither an `Option` nor the `Json` of an `Option`.
 pub trait NotNull {
     /// `false`, because the property is not expected to be absent.
     const IS: bool = false;

@@ -19,7 +19,7 @@ use super::reader::Decode;
 struct KeyParts<'a>(Vec<&'a str>);
 
 impl<'a> KeyParts<'a> {
-    /// Splits the `PartitionKey` and the `RowKey`. Skips a key whose pieces are `None`.
+    /// Splits the `PartitionKey` and the `RowKey` into their parts. If the pieces of a key are `None`, that key is skipped.
     fn split(
         entry: EntityRef<'a>,
         partition_key: Option<&'a [Piece]>,
@@ -58,7 +58,7 @@ struct Owner<'a> {
 }
 
 impl<'a> OwnerKey<'a> {
-    /// Starts the entity's `PartitionKey`. The arguments are the index row and the pieces of its two keys (`None` for a key not read).
+    /// Starts the entity's `PartitionKey`. The arguments are the index row and the pieces of its two keys. The pieces are `None` if the key is not needed.
     #[must_use]
     pub fn new(
         entry: EntityRef<'a>,
@@ -84,8 +84,8 @@ impl<'a> OwnerKey<'a> {
         })
     }
 
-    /// Appends a literal, and a field stored in the index row's keys. `at` is the index of the field among the parts of the row's `PartitionKey` followed by
-    /// those of its `RowKey`.
+    /// Appends a literal, and a field stored in the index row's keys. `at` is the field's index among the key parts: first the parts of the row's
+    /// `PartitionKey`, then the parts of its `RowKey`.
     #[must_use]
     pub fn part<T>(
         self,
@@ -172,7 +172,8 @@ pub struct KeyProperties<'a, 'r> {
 }
 
 impl<'a, 'r> KeyProperties<'a, 'r> {
-    /// Splits the keys of a copy. `partition_key` and `row_key` are the pieces of the keys (`None` for a key not read). The properties are written to `row`.
+    /// Splits the keys of a copy. `partition_key` and `row_key` are the pieces of the keys, or `None` if the key is not needed. The properties are written to
+    /// `row`.
     #[must_use]
     pub fn new(
         copy: EntityRef<'a>,
@@ -183,8 +184,8 @@ impl<'a, 'r> KeyProperties<'a, 'r> {
         Self { parts: KeyParts::split(copy, partition_key, row_key), row }
     }
 
-    /// Writes the property of a field. `at` is the index of the field among the parts of the `PartitionKey` followed by those of the `RowKey`. `from_part`
-    /// converts the part to the field's type.
+    /// Writes the property of a field. `at` is the field's index among the key parts: first the parts of the `PartitionKey`, then the parts of the `RowKey`.
+    /// `from_part` converts the part to the field's type.
     #[must_use]
     pub fn property<P, T>(
         self,

@@ -18,7 +18,7 @@ use super::property::Encode;
 use super::require::require_key;
 use super::text::{KeyText, partition};
 
-/// The character that ends a level. It sorts before every character of an escaped string, so escaped strings keep their order when they are levels.
+/// The character that ends a level. It sorts before every character of an escaped string, so the levels of escaped strings sort like the strings themselves.
 const END: &str = "!";
 
 /// A field with at most this many possible values is rejected as the first field of a partition key.

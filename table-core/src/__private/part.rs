@@ -21,10 +21,10 @@ pub struct Place {
     pub end: bool,
     /// `true` if greater values are encoded as smaller strings.
     pub descending: bool,
-    /// The form of the encoded part. Its alphabet bounds a range that is open at one end.
+    /// The form of the encoded part. If a range has only one bound, the form's alphabet determines the other.
     pub form: Form,
-    /// `true` if the encoding loses information. A range then includes both of its ends, because values inside the range may have the same encoding as an
-    /// excluded end.
+    /// `true` if the encoding is lossy. Both bounds of a range are then inclusive, because a value inside the range may have the same encoding as an exclusive
+    /// bound.
     pub cut: bool,
 }
 

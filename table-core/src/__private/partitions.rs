@@ -56,14 +56,15 @@ pub fn partitions_share<E, C: Class, F>(
     }))
 }
 
-/// Returns the key at the start of a share. Returns `None` if the bound is open: at the start of the first share, and at the end of the last one (`share`
+/// Returns the key at the start of a share, or `None` if no bound is needed there: at the start of the first share, and at the end of the last one (`share`
 /// equals `of`).
 fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
-    // The characters are in key order, which differs from their order as base64 and base32 digits. Either order puts every hash into exactly one share.
+    // The characters are sorted in key order, which differs from their order as base64 and base32 digits. In either order, each hash belongs to exactly one
+    // share.
     let characters: Vec<char> =
         ('\0'..'\u{80}').filter(|character| form.alphabet.contains(*character)).collect();
     let bits = characters.len().checked_ilog2().filter(|bits| *bits > 0)?;
-    // Each bound has enough characters for every share to contain some hashes, but few enough that the product fits into a `u128`.
+    // The bounds are long enough for every share to contain some hashes, and short enough for the product to fit into a `u128`.
     let places = u32::try_from(form.max).unwrap_or(u32::MAX).min(80 / bits);
     let least = (1_u128 << (bits * places)) * u128::from(share) / u128::from(of);
     let character = |place| {

@@ -15,8 +15,8 @@ pub type Decode<T> = fn(&str) -> Result<T>;
 /// The `decode_again` function of a codec.
 pub type DecodeAgain<T> = fn(&str, &mut T) -> Result<()>;
 
-/// A reader of one entity: the key text and properties not yet read, and the first error. Generated code contains `let … else { return reader.fail() }`,
-/// because `?` compiles more slowly.
+/// A reader of one entity. It contains the key text and properties not yet read, and the first error. Generated code uses
+/// `let … else { return reader.fail() }`, because `?` compiles more slowly.
 #[derive(Debug)]
 pub struct EntityReader<'a> {
     row_key: &'a str,
@@ -45,7 +45,7 @@ impl<'a> EntityReader<'a> {
         reader
     }
 
-    /// Continues with the `RowKey`. Returns `false` if the `PartitionKey` contains more text after its last part.
+    /// Continues with the `RowKey`. Returns `false` if text follows the last part of the `PartitionKey`.
     #[inline]
     pub fn row_key(&mut self, row_key: &'a [Piece]) -> bool {
         let partition_key = std::mem::replace(&mut self.key, Splitter::new(row_key, self.row_key));
@@ -123,7 +123,7 @@ impl<'a> EntityReader<'a> {
         found.is_none() || self.is_other_kind(found, "none")
     }
 
-    /// Records the error for an entity of another type and returns `false`.
+    /// Records an error for an entity of another kind, and returns `false`.
     #[cold]
     fn is_other_kind(&mut self, found: Option<ValueRef<'_>>, expected: &str) -> bool {
         let found = match found {
@@ -137,7 +137,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep::<()>(Err(error)).is_some()
     }
 
-    /// Returns `true` if `text`, another key part for the same field, encodes `value`. Otherwise records an error.
+    /// Returns `true` if `text` is the encoding of `value`. Otherwise records an error. `text` is another key part for the same field.
     pub fn is_same<T>(&mut self, field: &'static str, value: &T, text: &str, encode: Encode<T>) -> bool {
         let mut expected = String::with_capacity(text.len());
         let encoded = of_field(field, encode(value, &mut expected)).and_then(|()| {

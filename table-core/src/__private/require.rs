@@ -8,7 +8,7 @@ use crate::schema::{KeyPiece, is_same_text};
 use super::key::KeyOf;
 use super::message::Message;
 
-/// Returns the form (length and alphabet) of a part. Rejects a codec unsuitable for the field; its `Facts::fault` gives the reason.
+/// Returns the form (length and alphabet) of a part. Fails if `fault`, which is the codec's `Facts::fault`, states that the codec is unsuitable for the field.
 ///
 /// # Panics
 /// Panics at compile time with the text of `fault`, if it is `Some`.

@@ -16,8 +16,8 @@ use super::message::Message;
 /// Fails if the members of a set or group are in different tables, if their rows or the rows of their indexes cannot be distinguished (PAT-HET-1), or if two
 /// members have the same schema name.
 ///
-/// `current` maps each member to the index in `members` of its type's current version. It is empty if no member is a version of another. Versions of one type
-/// may share an entity index.
+/// `current[n]` is the index in `members` of the current version of member `n`'s type. The slice is empty if no member is a version of another. Versions of one
+/// type may share an entity index.
 ///
 /// # Panics
 /// Panics at compile time if the members do not form a set or group.
@@ -132,7 +132,7 @@ pub const fn require_under(members: &[&EntitySchema], owner: &EntitySchema, of: 
     }
 }
 
-/// Returns `true` if the `RowKey` of one `owner` entity can be a prefix of the `RowKey` of another.
+/// Returns `true` if one `owner` entity's `RowKey` can be a prefix of another's.
 const fn has_open_end(owner: &EntitySchema) -> bool {
     !schema::begins(owner.row_key, owner.row_key)
 }
@@ -191,8 +191,8 @@ pub fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Op
     mixed::read_own_as::<E, P>(entity)
 }
 
-/// Returns the properties read by a projection, without key fields (`select`). Includes the property that stores an entity's kind if that property
-/// distinguishes the entity's type. Set members without a kind are recognised by the absence of the property, unless they declare it themselves.
+/// Returns the properties read by a projection, without key fields (`select`). If a stored kind distinguishes the entity's type from others, the property that
+/// stores the kind is included. A set member without a kind is recognised by the absence of that property, unless the member declares the property itself.
 #[must_use]
 pub fn select_of<E: Entity, const N: usize>(properties: [Option<&'static str>; N]) -> Select {
     let is_without_kind = !E::SET_SCHEMAS.is_empty() && !E::SCHEMA.declares(ENTITY_TYPE);

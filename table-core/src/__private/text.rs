@@ -7,7 +7,7 @@ use crate::selection::{KeyArg, Partition, Point, Selection};
 
 use super::property::{Encode, of_field};
 
-/// A key under construction. If a part cannot be encoded, the error is returned when the selection is used.
+/// A key under construction. If a part cannot be encoded, the error is kept and returned when the selection is used.
 #[derive(Clone, Debug)]
 pub struct KeyText(pub(super) Result<String>);
 

@@ -74,8 +74,8 @@
 /// }
 /// ```
 ///
-/// A selection has the class of its ceiling even if it is cheaper. Callers therefore compile unchanged if the pattern later becomes as expensive as declared. A
-/// pattern that reads an index declares that index as its source: `from Copies<EmployeeByEmail>`, or `from Lists<…>`.
+/// A selection has the class of its ceiling even if it is cheaper, so callers still compile if the pattern later becomes as expensive as declared. A pattern
+/// that reads an index declares that index as its source: `from Copies<EmployeeByEmail>`, or `from Lists<…>`.
 #[macro_export]
 macro_rules! access_patterns {
     (
@@ -137,12 +137,12 @@ macro_rules! access_patterns {
     (@class partition) => { $crate::selection::Partition };
     (@class partitions) => { $crate::selection::PartitionRange };
     (@class fanout) => { $crate::selection::FanOut };
-    // `Scan` is also used for an invalid or missing ceiling. `@ceiling` reports that mistake, and every selection is within the ceiling of a scan, so rustc
-    // does not report a second error.
+    // `Scan` is also used for an invalid or missing ceiling, which `@ceiling` reports as an error. Every selection is within the ceiling of a scan, so rustc
+    // reports no second error.
     (@class) => { $crate::selection::Scan };
     (@class $other:ident) => { $crate::selection::Scan };
 
-    // The name of the ceiling is passed twice: once for matching, and once as a token with its span in the declaration.
+    // The ceiling's name is passed twice: once for matching, and once as a token that keeps its position in the declaration.
     (@ask fanout $word:ident ($most:expr) $asked:ident, $selection:expr) => { $asked.$word($most, $selection) };
     (@ask point $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };
     (@ask range $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };

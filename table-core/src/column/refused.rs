@@ -163,8 +163,8 @@ where
     }
 }
 
-/// Sort-order methods named as in other libraries. They return the column, because the query's `order_by` does not compile anyway and its error message is
-/// sufficient.
+/// Sorting methods with the names used by other libraries. They compile and return the column, because passing it to a query's `order_by` is an error anyway,
+/// and the message of that error is sufficient.
 impl<E, T, K> Column<E, T, K> {
     #[doc(hidden)]
     #[must_use]
@@ -179,8 +179,8 @@ impl<E, T, K> Column<E, T, K> {
     }
 }
 
-/// Implements the comparison operators, which return a `bool` instead of a condition. If the `bool` is passed to `filter`, rustc reports T096; elsewhere, the
-/// comparison itself does not compile when it is instantiated.
+/// Implements the comparison operators, which return a `bool` instead of a condition. If that `bool` is passed to `filter`, rustc reports T096. Elsewhere,
+/// instantiating the comparison is a compile error.
 macro_rules! by_operator {
     ($([$($parameter:ident),*] $column:ty;)*) => {$(
         #[doc(hidden)]

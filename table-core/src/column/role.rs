@@ -183,7 +183,7 @@ pub trait Projected {
     /// The type of the values of the column or key field.
     type Value;
 
-    /// Returns the property to request from the store, or `None` for a key field, because every read returns the keys.
+    /// Returns the property to request from the store, or `None` for a key field. Keys need not be requested, because every read returns them.
     fn property(&self) -> Option<&'static str>;
 
     /// Reads the value from a stored entity. For `hint`, see [`RowView::find`](crate::row::RowView::find).

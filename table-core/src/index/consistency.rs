@@ -95,7 +95,8 @@ pub enum StronglyConsistent {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventuallyConsistent {}
 
-/// The consistency required of sources that `get`, `query` and `get_by_index` of `table_patterns::Entities` read. Only [`StronglyConsistent`] implements it.
+/// A bound on the consistency of the sources that `get`, `query` and `get_by_index` of `table_patterns::Entities` read. Only [`StronglyConsistent`] implements
+/// it.
 ///
 /// ```
 /// use table_core::index::{ReadAtOnce, StronglyConsistent};
@@ -121,7 +122,7 @@ impl<E> ReadAtOnce<E> for StronglyConsistent {
     type Checked = ();
 }
 
-/// The consistency required of sources that `get_eventual`, `query_eventual` and `get_by_index_eventual` of `table_patterns::Entities` read. Only
+/// A bound on the consistency of the sources that `get_eventual`, `query_eventual` and `get_by_index_eventual` of `table_patterns::Entities` read. Only
 /// [`EventuallyConsistent`] implements it.
 ///
 /// ```

@@ -130,7 +130,7 @@ pub use without::Without;
 
 use table_store::Result;
 
-/// The format of a codec's output: its width, its characters, and a flag for order preservation. Used by compile-time checks and query planning.
+/// The format of a codec's output: its width, its characters, and whether it preserves the order of values. Used by compile-time checks and query planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
     /// The minimum number of UTF-16 code units.
@@ -157,7 +157,7 @@ impl Form {
     }
 }
 
-/// Metadata of a codec beyond the form of its output, for compile-time checks and queries.
+/// A codec's metadata, other than its [`Form`], for compile-time checks and queries.
 ///
 /// ```
 /// use table_core::key::codec::Facts;
@@ -240,7 +240,7 @@ pub trait KeyCodec<T> {
     const NAME: &'static str;
     /// The form of the codec's output.
     const FORM: Form;
-    /// Metadata beyond the form, such as a descending order.
+    /// Metadata other than the form, such as a descending order.
     const FACTS: Facts = Facts::NONE;
 
     /// Appends the encoding of a value.
@@ -273,8 +273,8 @@ pub trait KeyCodec<T> {
     }
 }
 
-/// A codec for strings, including `str`. It encodes each character separately, so an encoding starts with the encoding of a string `p` if and only if the
-/// encoded string starts with `p`.
+/// A codec for strings, including `str`. It encodes each character separately, so the encoding of a string starts with the encoding of `p` if and only if the
+/// string itself starts with `p`.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Text, TextCodec};

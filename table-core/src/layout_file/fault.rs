@@ -7,7 +7,7 @@ use table_store::{ErrorCode, Fault, quoted};
 
 use crate::schema::Compatibility;
 
-/// The review notice at the top of each layout file and in the error for a difference.
+/// The reminder to review changes. It appears at the top of each layout file and in the error for a difference.
 pub(super) const HEAD: &str = "review the changes before you commit them";
 
 /// The maximum number of characters in a difference report.
@@ -50,7 +50,7 @@ impl Fault for LayoutFileFault {
         (code, None)
     }
 
-    /// Returns a larger limit for a difference, because its message lists every differing line.
+    /// Returns the maximum length of the message. The limit is larger for a difference, because its message lists every differing line.
     fn longest_message(&self) -> usize {
         if matches!(self, Self::Difference { .. }) { REPORT } else { 1_000 }
     }

@@ -22,7 +22,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Creates the updated section for a layout. `before` is the existing section for the entity type, if any.
+    /// Creates the updated section for a layout. `before` is the existing section for the entity type, or `None` if the file has none.
     pub(super) fn following(before: Option<&Self>, layout: &Layout) -> Result<Self> {
         let Layout { schema, golden, .. } = layout;
         let removed = before.map(|before| before.removed.clone().after(&before.schema, schema));

@@ -50,7 +50,8 @@ impl Layout {
         })
     }
 
-    /// Returns a description of the mismatch if a golden row cannot be read with the program's schema, or if the entity read from it has a different key.
+    /// Checks a golden row. Returns a description of the mismatch if the row cannot be read with the program's schema, or if the entity read from it has a
+    /// different key.
     pub(super) fn fault(&self, golden: &Golden) -> Option<String> {
         let Golden { partition_key, row_key, row } = golden;
         let row = Row::from_bytes(Arc::from(row.as_slice()));
@@ -76,7 +77,7 @@ impl Golden {
     pub(super) fn json(&self) -> Result<String> {
         let row = Row::from_bytes(Arc::from(self.row.as_slice()));
         let read = TableEntity::from_entity(EntityRef::new(&self.partition_key, &self.row_key, row.view()))?;
-        // A new entity is created from the key, because the decoded entity has a version and a sample has none.
+        // The decoded entity has a version, but a sample has none, so a new entity is created from the key.
         let mut entity = TableEntity::new(self.partition_key.as_str(), self.row_key.as_str())?;
         for (name, value) in read.iter() {
             entity.insert(name, value.clone());

@@ -14,7 +14,7 @@ use crate::row::{RowView, RowWriter};
 ///   one empty chunk. A chunk contains 65,536 bytes or 32,768 UTF-16 code units (TYPE-10), and all chunks but the last are full. A text chunk is
 ///   one code unit shorter if it would otherwise split a character.
 /// - A value has at most 16 chunks, and the entity at most 1 MiB (SIZE-1).
-/// - Reading fails if a chunk is missing or has the wrong size. Remnants of an earlier value are therefore always detected.
+/// - Reading fails if a chunk is missing or has the wrong size, so remnants of an earlier value are always detected.
 /// - Merges are rejected, because a merge cannot remove the chunks of a longer value (MRG-3). `update`, `replace` and `insert_or_replace` are
 ///   not affected.
 ///
@@ -94,7 +94,7 @@ fn broken(how: String) -> Error {
     Error::of(PropertyFault::Chunks(how))
 }
 
-/// Returns the error for a non-final chunk that is not full. The probable cause is leftover chunks of an earlier, longer value.
+/// Returns the error for a chunk that is not full although it is not the last one. The probable cause is leftover chunks of an earlier, longer value.
 fn require_full(index: usize) -> Error {
     broken(format!("chunk {index} is not the last and not full"))
 }
@@ -256,7 +256,7 @@ mod tests {
         assert!(Vec::<u8>::read_all(row.finish().view(), "Data").is_err());
     }
 
-    /// Tests that another field may have the name of a seventeenth chunk, because a value has at most 16 chunks.
+    /// Tests that another field may be named like a seventeenth chunk. A value has at most 16 chunks, so the names do not conflict.
     #[test]
     fn a_property_with_the_name_of_a_seventeenth_chunk_is_another_property() {
         for bytes in [1, 1 << 20] {

@@ -16,8 +16,8 @@ use crate::row::RowWriter;
 /// A value stored as JSON text in one `Edm.String`, for nested data of any serde type. Declared by `#[property(json)]`.
 ///
 /// - The JSON has at most 32,768 UTF-16 code units (TYPE-10). Filters see it only as text.
-/// - A value whose JSON is `null` is stored as an absent property, and an absent property is read as `null` (ENT-3). `Json<Option<T>>` and
-///   `Option<Json<T>>` are therefore stored in the same way.
+/// - A value whose JSON is `null` is stored as an absent property, and an absent property is read as `null` (ENT-3). As a result, `Json<Option<T>>` and
+///   `Option<Json<T>>` are stored in the same way.
 /// - At any depth, a value that serde writes as `null` but would read as another value is rejected: NaN, an infinity, and `Some` of a `null`, such as
 ///   `Some(None)`. The outer `Option` of an `Option<Json<Option<T>>>` is not checked: `Some(Json(None))` is read as `None`.
 ///
@@ -70,7 +70,7 @@ impl<T: Serialize> Json<T> {
     pub fn write_ref(value: &T, name: &str, row: &mut RowWriter) -> Result<()> {
         let text = serde_json::to_string(value)
             .map_err(|error| Error::of(PropertyFault::ToJson(error)).with_property(name))?;
-        // A value can have been lost only if the text contains `null`.
+        // Values such as NaN are written as `null`, so the value is checked only if the text contains `null`.
         if text.contains("null") {
             let checked = value.serialize(Nulls);
             checked.map_err(|error| Error::of(PropertyFault::LossyJson(error)).with_property(name))?;

@@ -4,8 +4,8 @@ use table_store::{Error, Result, ValueRef};
 
 use crate::row::{RowReader, RowView};
 
-/// The state of generated code that reads a row. The first error is stored and returned after the row has been read, because a `?` for each property would
-/// compile more slowly than a `let … else`.
+/// The state of generated code that reads a row. The first error is stored here and returned after the row has been read. Returning it immediately would
+/// require a `?` for each property, which compiles more slowly than a `let … else`.
 #[derive(Debug)]
 pub struct Search<'a> {
     pub(super) row: RowReader<'a>,
@@ -20,7 +20,7 @@ impl<'a> Search<'a> {
         Self { row: RowReader::new(row), error: None }
     }
 
-    /// Sets the expected shape (the encoded names and types of the properties): the shape of rows written by this program.
+    /// Sets the expected shape (the encoded property names and types), which is the shape of rows written by this program.
     #[inline]
     pub(crate) fn expect(&mut self, shape: &[u8]) {
         self.row.expect(shape);
@@ -41,13 +41,13 @@ impl<'a> Search<'a> {
         self.row.row().find(name, &mut self.row.next)
     }
 
-    /// Returns the value in `read`. If `read` is an error, stores it unless an error is already stored, and returns `None`.
+    /// Returns the value in `read`. If `read` is an error, returns `None` and stores the error, unless an earlier error is already stored.
     #[inline]
     pub fn keep<T>(&mut self, read: Result<T>) -> Option<T> {
         read.map_err(|error| self.error.get_or_insert(error)).ok()
     }
 
-    /// Removes and returns the first error, if any.
+    /// Removes and returns the first error, or returns `None` if no error has been stored.
     pub fn take_error(&mut self) -> Option<Error> {
         self.error.take()
     }

@@ -23,7 +23,8 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Reads each row into the value read from the previous row, and checks the result. Compares the `Debug` output, in which all NaNs are equal.
+/// Reads each row into the value read from the previous row, and compares the result with a new read. The comparison uses the `Debug` output, in which all NaNs
+/// are equal.
 fn compare<T: Property + Debug>(rows: &[Vec<(&str, Value)>]) -> Result<(), TestCaseError> {
     let mut place: Option<T> = None;
     for properties in rows {
@@ -59,7 +60,7 @@ proptest! {
         ),
         kind in value(),
     ) {
-        // Most values have the same type, because a value is normally read into a variable that already contains a value of this type.
+        // Most values have the same type, because in practice, a value is read into a variable that already contains a value of that type.
         let alike = |mut properties: Vec<(&'static str, Value)>| {
             properties.dedup_by_key(|(name, _)| *name);
             properties.retain(|(_, value)| value.edm_type() == kind.edm_type() || matches!(value, Value::Int32(7..)));

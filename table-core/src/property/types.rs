@@ -108,7 +108,7 @@ fn signed(name: &str, number: u64) -> Result<i64> {
     i64::try_from(number).map_err(|_| Error::of(PropertyFault::Unsigned(number)).with_property(name))
 }
 
-/// Returns `number`, the nanoseconds of `duration`. If `number` is `None`, the error contains the name of the property.
+/// Returns the `number` of nanoseconds in `duration`. If `number` is `None`, returns an error that contains the name of the property.
 fn nanoseconds(name: &str, number: Option<i64>, duration: &dyn Debug) -> Result<i64> {
     number.ok_or_else(|| Error::of(PropertyFault::Duration(format!("{duration:?}"))).with_property(name))
 }
@@ -126,7 +126,7 @@ fn wide_of(text: &str) -> Option<u128> {
     is_whole.then(|| text.parse().ok())?
 }
 
-/// Returns a day as `yyyy-MM-dd`. The error for a day outside the years 0 to 9999 contains the name of the property.
+/// Returns a day as `yyyy-MM-dd`. Days outside the years 0 to 9999 cause an error that contains the name of the property.
 pub(crate) fn day(name: &str, day: NaiveDate) -> Result<String> {
     let text = day.format("%Y-%m-%d").to_string();
     if text.len() == "yyyy-MM-dd".len() && (0..=9_999).contains(&day.year()) {
@@ -140,7 +140,7 @@ fn day_of(text: &str) -> Option<NaiveDate> {
     (text.len() == "yyyy-MM-dd".len()).then_some(day)
 }
 
-/// Returns a time as `HH:mm:ss`, followed by the fractional digits, if any. The error for a leap second contains the name of the property.
+/// Returns a time as `HH:mm:ss`, followed by the fractional digits, if any. Leap seconds cause an error that contains the name of the property.
 pub(crate) fn time(name: &str, time: NaiveTime) -> Result<String> {
     if time.nanosecond() >= 1_000_000_000 {
         return Err(Error::of(PropertyFault::LeapSecond(time)).with_property(name));

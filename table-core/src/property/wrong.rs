@@ -14,8 +14,8 @@ use table_store::{ETag, EdmType, Result, Value, ValueRef};
 use crate::property::Property;
 use crate::row::RowWriter;
 
-/// A common type that cannot be a property, although its values can be stored in another way. Every other type gets the error message of [`Property`], even if
-/// it is nested in another type.
+/// A common type that cannot be a property, but whose values can be stored in another way. Any other type gets the error message of [`Property`], even if it is
+/// nested in another type.
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be a property",
     label = "write `#[property(json)]` above this field, whose type derives serde's `Serialize` and `Deserialize`; or `#[derive(KeyPart)]` above an enum without data",
@@ -26,8 +26,8 @@ pub trait StoredOtherwise {
     type Kind;
 }
 
-/// A bound that no kind in this module satisfies, because each kind lacks its own trait, such as `ListProperty`. rustc therefore shows the error message of
-/// that trait.
+/// A bound that no kind in this module satisfies, because each kind lacks its own trait, such as `ListProperty`. As a result, rustc shows the error message of
+/// the missing trait.
 pub trait Stores<T> {
     /// Returns a value of any type. It cannot be called, because no type implements this trait.
     fn refuse<R>() -> R;

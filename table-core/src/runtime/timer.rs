@@ -12,7 +12,7 @@ use std::{io, mem, process, thread};
 /// The thread exits once its queue has been empty for this long.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// The maximum time a poll blocks its thread if the timer's thread cannot be started.
+/// The maximum time for which a poll blocks its thread. A poll blocks only if the timer's thread cannot be started.
 const NAP: Duration = Duration::from_millis(1);
 
 /// The timer of the process.
@@ -21,7 +21,7 @@ static TIMER: Timer = Timer::new(start, IDLE);
 /// A queue of sleeping tasks, and the thread that wakes them.
 pub(super) struct Timer {
     queue: Mutex<Queue>,
-    /// Notified when a new sleep ends before all others.
+    /// Notified when the timer's thread must wake earlier, because a new sleep ends before all others.
     changed: Condvar,
     /// The number of sleeps created so far.
     sleeps: AtomicU64,
@@ -36,11 +36,11 @@ struct Queue {
     wakers: BTreeMap<Place, Waker>,
     /// The ID of the process whose thread wakes the tasks, or `None` if no thread is running. A forked process has a copy of this value, but not of the thread.
     thread_of: Option<u32>,
-    /// The number of the last sleep that blocked a thread, and the time at which it stops blocking.
+    /// The number of the sleep that last blocked its thread, and the end of that nap.
     nap: Option<(u64, Instant)>,
 }
 
-/// Starts the thread of a timer.
+/// Starts a timer's thread.
 fn start(timer: &'static Timer) -> io::Result<()> {
     thread::Builder::new().name("tables-timer".to_owned()).spawn(|| timer.run()).map(drop)
 }
@@ -100,7 +100,7 @@ impl Timer {
     fn run(&self) {
         while let Some(due) = self.due() {
             for waker in due {
-                // The tasks are independent of each other, so a panic of one waker must not prevent the others from waking.
+                // The tasks are independent of each other, so even if one waker panics, the others must still be called.
                 if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
                     // Dropping the payload could cause a second panic.
                     mem::forget(payload);
@@ -136,8 +136,8 @@ impl Timer {
 }
 
 impl Queue {
-    /// Returns `true` if the sleep with the given number may block its thread for a nap. Only one sleep of an executor naps in each round, so the other tasks
-    /// are polled about once per nap, however many tasks sleep.
+    /// Returns `true` if the sleep with the given number may block its thread for a nap. In each round of polls, only one of an executor's sleeps naps, so the
+    /// other tasks are polled about once per nap, regardless of the number of sleeping tasks.
     fn may_nap(&self, number: u64) -> bool {
         self.nap.is_none_or(|(last, end)| last == number || end.elapsed() >= NAP)
     }
@@ -145,8 +145,8 @@ impl Queue {
 
 /// A future that completes after a given time. The timer's thread wakes its task.
 ///
-/// If no thread can be started, for example in a container with a limit on processes, the task wakes itself and is polled repeatedly. A poll then blocks for at
-/// most [`NAP`], so other tasks of the executor proceed, and tries to start the thread again.
+/// If no thread can be started, for example in a container with a limit on processes, the task wakes itself and is polled repeatedly. A poll then tries to
+/// start the thread again and, if this fails, blocks for at most [`NAP`], so the executor's other tasks can proceed.
 pub(super) struct Sleep {
     timer: &'static Timer,
     /// The key in the queue, or `None` if the end cannot be represented. Such a sleep never ends.

@@ -13,7 +13,7 @@ pub(super) fn print(alphabet: Alphabet) -> String {
     if alphabet.contains('-') {
         text.push('-');
     }
-    // A `-` between two characters denotes a range, so `-` itself must not be part of one.
+    // A `-` between two characters denotes a range, so `-` itself is excluded from the ranges.
     let runs = alphabet.without('-');
     let mut codes = 0..128u8;
     while let Some(first) = codes.find(|code| runs.contains((*code).into())) {

@@ -131,7 +131,7 @@ fn width(edm: EdmType) -> String {
     value_bytes(edm).map_or_else(|| "varying".to_owned(), |bytes| format!("{bytes} bytes"))
 }
 
-/// Returns the size of a value in bytes (SIZE-3), or `None` for types of variable size.
+/// Returns the size of a value in bytes (SIZE-3), or `None` if the values of the type vary in size.
 const fn value_bytes(edm: EdmType) -> Option<usize> {
     match edm {
         EdmType::Int32 => Some(4),
@@ -146,7 +146,7 @@ const fn is_varying(property: &PropertySchema) -> bool {
     value_bytes(property.edm).is_none()
 }
 
-/// Returns the size of a property in bytes (SIZE-2), excluding its value if the value has a variable size.
+/// Returns the size of a property in bytes (SIZE-2). If the size of its value varies, the value is not included.
 fn fixed_bytes(property: &PropertySchema) -> usize {
     8 + 2 * property.name.encode_utf16().count() + value_bytes(property.edm).unwrap_or_default()
 }

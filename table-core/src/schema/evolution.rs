@@ -21,8 +21,8 @@ use crate::schema::stored::StoredSchema;
 /// This pure function compares only schemas and reads no rows. If the result is [`Compatibility::NeedsRewrite`], the rewrite itself can still fail, because a
 /// stored value may not be valid in the new schema.
 ///
-/// A schema compared with itself is [`Compatibility::Same`]. `Same` implies equal fingerprints. Equal fingerprints imply `Same`, unless the name of the type
-/// has changed or the names of key parts have been swapped.
+/// A schema compared with itself is [`Compatibility::Same`]. If the result is `Same`, the fingerprints are equal. If the fingerprints are equal, the result is
+/// `Same` unless the type has been renamed or the names of key parts have been swapped.
 ///
 /// ```
 /// use table_core::Entity;

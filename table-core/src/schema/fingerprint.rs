@@ -14,7 +14,7 @@ use crate::schema::text::{VERSION, name_of, write_facts};
 /// - the `entity` line is omitted, and table names are in lower case (TBL-2);
 /// - a field stored only in the entity's key is represented by its position in the key: `PartitionKey.0`, `RowKey.1`. Literals are not counted.
 ///
-/// The fingerprint is therefore independent of the Rust names of types and key fields, of the declaration order of properties and indexes, and of how
+/// As a result, the fingerprint is independent of the Rust names of types and key fields, of the declaration order of properties and indexes, and of how
 /// adjacent literals are split. It cannot detect that two parts with the same codec were swapped, because only their names differ.
 /// [`compare_schemas`](crate::schema::compare_schemas) also compares the names.
 ///
@@ -102,7 +102,7 @@ impl StoredSchema {
     }
 }
 
-/// Returns `true` if the codec's output cannot be decoded to the original value.
+/// Returns `true` if the codec writes a bucket number, from which the field's value cannot be decoded.
 pub(super) fn is_derived(codec: &str) -> bool {
     codec.starts_with("bucket(")
 }

@@ -68,7 +68,7 @@ pub const fn same(a: &[KeyPiece], b: &[KeyPiece], count: usize) -> bool {
 /// Returns `true` if every key of `layout` starts with a key of `begin` that contains the same values, as `empid_000123_2012` starts with `empid_000123`
 /// (PAT-CK).
 ///
-/// A string that starts with a key of `begin` then contains exactly that key's values, because each part of `begin` is self-delimiting and the last
+/// In this case, a string that starts with a key of `begin` contains exactly that key's values, because each part of `begin` is self-delimiting and the last
 /// piece has a fixed width.
 #[must_use]
 pub const fn begins(begin: &[KeyPiece], layout: &[KeyPiece]) -> bool {
@@ -85,7 +85,8 @@ pub const fn begins(begin: &[KeyPiece], layout: &[KeyPiece]) -> bool {
     }
 }
 
-/// Returns `true` if every part except the last has a fixed width, or is followed by a character the part cannot contain.
+/// Returns `true` if the end of every part except the last can be found from the left: the part has a fixed width, or is followed by a character that it cannot
+/// contain.
 const fn end_themselves(pieces: &[KeyPiece]) -> bool {
     let mut at = 0;
     while at + 1 < pieces.len() {
@@ -148,7 +149,7 @@ const fn rests_are_disjoint(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     ends_alike && disjoint(a, b)
 }
 
-/// Returns the ASCII character that follows a part, if the part cannot contain it.
+/// Returns the ASCII character that marks the end of a part of variable width: the character after the part, if the part cannot contain it.
 const fn delimiter(form: Form, after: &[KeyPiece]) -> Option<u8> {
     let [KeyPiece::Literal(literal), ..] = after else { return None };
     match literal.as_bytes() {
@@ -185,7 +186,7 @@ const fn longest(pieces: &[KeyPiece]) -> usize {
     units
 }
 
-/// Returns `true` if `a` requires a character excluded by `b`.
+/// Returns `true` if every string that matches `a` contains a character excluded by `b`.
 const fn lacks(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     let (mut all, mut at) = (Alphabet::EMPTY, 0);
     while at < b.len() {
@@ -209,8 +210,8 @@ const fn lacks(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     false
 }
 
-/// Returns `true` if, at some distance from the start (or from the end if `from_end` is `true`), the sets of possible characters are disjoint or only one
-/// layout has a character.
+/// Compares the possible characters at each distance from the start, or from the end if `from_end` is `true`. Returns `true` if, at some distance, they are
+/// disjoint, or only one layout has a character.
 const fn places_differ(a: &[KeyPiece], b: &[KeyPiece], from_end: bool) -> bool {
     let mut at = 0;
     loop {
@@ -228,9 +229,9 @@ const fn places_differ(a: &[KeyPiece], b: &[KeyPiece], from_end: bool) -> bool {
 enum Place {
     /// One of the characters in this set.
     Of(Alphabet),
-    /// No character, because matching strings are shorter.
+    /// No character: all matching strings end before this position.
     Nothing,
-    /// An unknown character, because a part of variable width precedes the position.
+    /// An unknown character: a part of variable width precedes this position.
     Unknown,
 }
 

@@ -14,7 +14,7 @@ use crate::schema::token::{Tokens, token};
 pub(crate) struct RemovedProperties(BTreeMap<String, EdmType>);
 
 impl RemovedProperties {
-    /// Returns the updated list after the schema `new` has replaced `old`.
+    /// Returns the list of removed properties after the schema `new` has replaced `old`.
     pub(crate) fn after(mut self, old: &StoredSchema, new: &StoredSchema) -> Self {
         self.0.extend(old.properties.iter().map(|property| (property.name.clone(), property.edm)));
         self.0.retain(|name, _| new.properties.iter().all(|property| property.name != *name));
@@ -31,7 +31,7 @@ impl RemovedProperties {
         self.0.keys()
     }
 
-    /// Returns the properties. All are optional, because rows written after their removal lack them.
+    /// Returns the properties. All of them are optional: rows written after a property was removed lack it.
     pub(super) fn properties(&self) -> Vec<StoredProperty> {
         let property = |(name, edm): (&String, &EdmType)| StoredProperty {
             name: name.clone(),

@@ -7,7 +7,7 @@ use table_store::EdmType;
 use crate::row::VERSION;
 use crate::schema::{ENTITY_TYPE, PropertySchema};
 
-/// The shape of a declared entity's rows (their property names and types), computed on first use. Computing it in a constant would take more compile time than
+/// The shape of a declared entity's rows (their property names and types), computed on first use. If it were a constant, it would take more compile time than
 /// any function generated for the entity.
 #[derive(Debug)]
 pub struct Shape {
@@ -15,15 +15,15 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Creates a shape whose bytes have not been computed. The shape does not refer to the properties, because the compiler would then evaluate them for the
+    /// Creates a shape whose bytes have not been computed. The shape does not refer to the properties. Otherwise, the compiler would evaluate them for the
     /// `static` that contains the shape.
     #[must_use]
     pub const fn new() -> Self {
         Self { bytes: OnceLock::new() }
     }
 
-    /// Returns the shape's bytes. They equal the bytes produced by a row writer for rows with all of these properties in this order, preceded by `EntityType`
-    /// if the entity has a kind. A row that lacks one of the properties has a different shape. Every call must pass the same arguments.
+    /// Returns the shape's bytes: the bytes that a row writer produces for rows with all of these properties in this order, preceded by `EntityType` if the
+    /// entity has a kind. A row that lacks one of the properties has a different shape. Every call must pass the same arguments.
     #[inline]
     #[must_use]
     pub fn bytes(&self, kind: Option<&'static str>, properties: &[PropertySchema]) -> &[u8] {

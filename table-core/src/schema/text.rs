@@ -24,7 +24,7 @@ impl fmt::Display for StoredSchema {
     }
 }
 
-/// Returns the name of a part's source, as in the text format. The name of a property is preceded by a dot.
+/// Returns the name of a part's source, as it is written in the text format. The name of a property is preceded by a dot.
 pub(super) fn name_of(source: &Source) -> String {
     match source {
         Source::Property(name) => format!(".{name}"),
@@ -67,7 +67,7 @@ fn write_index(index: &StoredIndex, name: &dyn Fn(&Source) -> String, f: &mut dy
     }
     if let Some(key) = &index.partition_key {
         let line = format!("{line} PartitionKey");
-        // An empty key also needs a line. Without one, the index would be read as an index in the entity's partition.
+        // Without a line for an empty key, the index would be read as an index in the entity's partition.
         if key.is_empty() {
             writeln!(f, "{line} \"\"")?;
         }
@@ -95,7 +95,7 @@ fn write_key(
 ) -> fmt::Result {
     for piece in key {
         match piece {
-            // A literal is always quoted, because the parser recognises literals by their quotes.
+            // The parser recognises literals by their quotes, so a literal is always quoted.
             StoredPiece::Literal(text) => writeln!(f, "{line} {}", serde_json::Value::from(text.as_str()))?,
             StoredPiece::Part { source, codec, form } => {
                 let ordered = if form.ordered { "ordered" } else { "unordered" };
@@ -126,7 +126,7 @@ impl TryFrom<String> for StoredSchema {
     }
 }
 
-/// Parses the text format.
+/// Parses a stored schema from its text format.
 ///
 /// # Errors
 /// `FormatTooNew` if the text has a later format version; `Corrupted` if the text is invalid (the error contains the line).

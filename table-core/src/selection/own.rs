@@ -42,7 +42,7 @@ impl<E: Entity, C: Class> Selection<E, C> {
     }
 }
 
-/// Excludes from the ranges the partitions of indexes whose rows could be mistaken for entities of type `E` (`AROUND`). A range within a single partition is
+/// Excludes from the ranges the partitions of indexes whose rows could be mistaken for entities of type `E` (`AROUND`). Ranges within a single partition are
 /// not changed.
 #[must_use]
 pub fn around_indexes<E: Entity>(ranges: Vec<KeyRange>) -> Vec<KeyRange> {
@@ -53,7 +53,7 @@ pub fn around_indexes<E: Entity>(ranges: Vec<KeyRange>) -> Vec<KeyRange> {
     )
 }
 
-/// Excludes the partitions whose keys start with one of the literals from each range that spans several partitions.
+/// Excludes the partitions whose keys start with one of the literals. Ranges within a single partition are not changed.
 fn without(mut ranges: Vec<KeyRange>, literals: impl Iterator<Item = &'static str>) -> Vec<KeyRange> {
     if ranges.iter().all(|range| range.partition_key.single().is_some()) {
         return ranges;
@@ -64,7 +64,8 @@ fn without(mut ranges: Vec<KeyRange>, literals: impl Iterator<Item = &'static st
     ranges
 }
 
-/// Returns the index whose excluded partitions contain this PartitionKey. [Scans](Selection::own_rows) would miss an entity in such a partition.
+/// Returns the index that hides an entity with this PartitionKey: the key belongs to a partition that [scans](Selection::own_rows) exclude because of the
+/// index.
 #[must_use]
 pub fn index_that_hides(schema: &'static EntitySchema, partition_key: &str) -> Option<&'static IndexSchema> {
     schema.indexes.iter().find(|index| {
@@ -73,7 +74,7 @@ pub fn index_that_hides(schema: &'static EntitySchema, partition_key: &str) -> O
     })
 }
 
-/// Returns the literal at the start of the index's `PartitionKey`s, if scans for entities exclude these partitions.
+/// Returns the literal at the start of the index's `PartitionKey`s if scans for entities exclude the partitions with this literal.
 fn excluded_partitions(schema: &EntitySchema, index: &IndexSchema) -> Option<&'static str> {
     let literal = partition_literal(index);
     let same_table = index.table.is_none_or(|table| table.eq_ignore_ascii_case(schema.table));
@@ -91,7 +92,7 @@ fn partition_literal(index: &IndexSchema) -> &'static str {
     index.partition_key.map(first_literal).unwrap_or_default()
 }
 
-/// Returns `true` if provably no key with these pieces starts with `literal`.
+/// Returns `true` if it can be proven that no key with these pieces starts with `literal`.
 fn never_starts_with(pieces: &[KeyPiece], literal: &'static str) -> bool {
     const ANY: Form = Form { min: 0, max: usize::MAX, ordered: false, alphabet: Alphabet::LEGAL };
     schema::disjoint(
@@ -107,7 +108,7 @@ fn first_literal(pieces: &'static [KeyPiece]) -> &'static str {
     }
 }
 
-/// Splits a range into the parts before and after the partitions that start with a literal.
+/// Excludes from a range the partitions whose keys start with a literal. Returns the parts before and after these partitions.
 fn around(range: KeyRange, literal: &str) -> impl Iterator<Item = KeyRange> {
     let (before, after) = match TextRange::prefix(literal) {
         TextRange { lower: Bound::Included(lower), upper: Bound::Excluded(upper) }

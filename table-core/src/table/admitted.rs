@@ -5,8 +5,8 @@ use table_store::Result;
 use crate::store::{Committed, WriteLease};
 use crate::transaction::Transaction;
 
-/// Sends a transaction under the lease returned by `admit`. If the lease ends before the transaction is sent, admission and sending are retried once. A store
-/// that retries requests then counts its attempts from zero.
+/// Sends a transaction under the lease returned by `admit`. If the lease ends before the transaction is sent, admission and sending are retried once. On the
+/// second try, a store that retries requests counts its attempts from zero again.
 ///
 /// # Errors
 /// Any error from `admit` or `send`; `ServerBusy` if the second lease has ended, too.
@@ -24,7 +24,7 @@ where
     loop {
         let Some(lease) = admit().await? else { return send(transaction).await };
         let leased = transaction.clone().with_lease(lease);
-        // Checked here for stores that send each transaction once and ignore its lease.
+        // Some stores send each transaction only once and ignore its lease, so the lease is checked here.
         let outcome = match leased.check_lease() {
             Ok(()) => send(leased).await,
             Err(ended) => Err(ended),
@@ -51,7 +51,7 @@ mod tests {
         WriteLease::new(&Clock::new(|| 7), Duration::from_secs(seconds))
     }
 
-    /// Submits a transaction. Each item of `lengths` determines the lease returned by one admission. The first `ended` requests fail because their lease has
+    /// Submits a transaction. Each item of `lengths` determines the lease granted by one admission. The first `ended` requests fail as if their lease had
     /// ended. Returns the outcome, the number of admissions and the number of requests.
     fn submitted(lengths: &[Option<u64>], ended: usize) -> (Result<Committed>, usize, usize) {
         let (admissions, requests) = (AtomicUsize::new(0), AtomicUsize::new(0));

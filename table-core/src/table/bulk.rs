@@ -117,7 +117,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         I::then(self.put_all(BulkVerb::InsertOrMerge, entities.into_entities()))
     }
 
-    /// Inserts the entities from a stream. An error in the stream stops the bulk write, like an error from the store.
+    /// Inserts the entities from a stream. An error in the stream stops the bulk write, just as an error from the store does.
     ///
     /// # Errors
     /// The first error in input order, and the positions of the written entities.
@@ -179,8 +179,8 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         }
     }
 
-    /// Writes a window (consecutive entities of the input) and returns the first error in input order. `failure` is the error that occurred before the window
-    /// was sent, if any.
+    /// Writes a window (consecutive entities of the input) and returns the first error in input order. If an error occurred before the window was sent, it is
+    /// passed as `failure`.
     async fn write(
         &mut self,
         chains: Vec<Vec<Link<T::Batch>>>,
@@ -218,8 +218,8 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
 }
 
 /// Commits the transactions to one partition in order and stops at the first one that fails. Returns the positions of that transaction's entities, and its
-/// error. If the error means that a newer schema forbids the program's writes, they are forbidden in every partition, so `is_refused` is set to stop the
-/// writes to the other partitions too.
+/// error. If a newer schema forbids the program's writes, it forbids them in every partition, so `is_refused` is set to stop the writes to the other partitions
+/// too.
 async fn write_chain<T: BulkTarget>(
     target: &T,
     mut chain: Vec<Link<T::Batch>>,
@@ -233,8 +233,8 @@ async fn write_chain<T: BulkTarget>(
         }
         match target.commit(&batch).await {
             Ok(()) => committed(&positions),
-            // Some row sizes are known only after the stored rows have been read, so a batch may turn out to be too large. Such a batch is split in half. A
-            // batch that may already have been applied is not written again.
+            // Some row sizes are known only after the stored rows have been read, so a batch may turn out to be too large. In that case, it is split in half.
+            // If the batch may already have been applied, it is not written again.
             Err(error) if positions.len() > 1 && !error.is_ambiguous() && target.is_too_large(&error) => {
                 let middle = positions.len() / 2;
                 match target.split(batch, middle) {
@@ -256,7 +256,7 @@ async fn write_chain<T: BulkTarget>(
     None
 }
 
-/// Returns the positions and the error of a failed batch. If an index has refused one of its entities, first commits the entities before that entity.
+/// Returns the positions and the error of a failed batch. If an index has refused one of the batch's entities, first commits the entities before it.
 ///
 /// IMPORTANT: if an index also refuses one of these earlier entities, the original error is returned, and nothing is committed. The earlier entity may need a
 /// unique value released by a later entity in the batch.

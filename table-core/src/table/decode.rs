@@ -7,7 +7,7 @@ use crate::name::TableName;
 use crate::query::Page;
 use crate::selection::ReadableAs;
 
-/// Passes up to `most` entities of a page to `each`. Returns the number of entities passed.
+/// Decodes up to `most` entities in a page and passes them to `each`. Returns the number of entities passed.
 pub(super) fn hand_over<F: ReadableAs<T>, T>(
     table: &TableName,
     page: &Page,
@@ -32,8 +32,8 @@ pub(super) fn hand_over<F: ReadableAs<T>, T>(
     Ok(handed)
 }
 
-/// Passes references to up to `most` entities of a page to `each`. Each entity is decoded into the memory of the previous one. Returns the number of entities
-/// passed.
+/// Calls `each` with a reference to each entity in a page, up to `most` entities. The same allocation is reused for every entity. Returns the number of
+/// entities passed.
 pub(super) fn lend<F: ReadableAs<T>, T>(
     table: &TableName,
     page: &Page,
@@ -60,14 +60,14 @@ pub(super) fn lend<F: ReadableAs<T>, T>(
     Ok(handed)
 }
 
-/// Returns all entities of a page, decoded.
+/// Decodes and returns all entities in a page.
 pub(super) fn items<F: ReadableAs<T>, T>(table: &TableName, page: &Page) -> Result<Vec<Versioned<T>>> {
     let mut items = Vec::with_capacity(page.rows.len());
     hand_over::<F, T>(table, page, usize::MAX, |entity| items.push(entity))?;
     Ok(items)
 }
 
-/// Returns an iterator that decodes the entities of a page lazily.
+/// Returns an iterator that decodes the entities in a page lazily.
 pub(super) fn each<F: ReadableAs<T>, T>(
     table: TableName,
     page: Page,

@@ -36,8 +36,8 @@ pub trait TableStoreExt: TableStore + Clone {
         Table::of(self.clone())
     }
 
-    /// Returns a handle to the table of an entity set. A value of the set is written as its contained member. Does not compile if a member declares indexes or
-    /// a feed.
+    /// Returns a handle to the table of an entity set. A value of the set is written as the member that it contains. Does not compile if a member declares
+    /// indexes or a feed.
     ///
     /// ```
     /// use table_core::{Engine, Entity, EntitySet, TableEntity, TableStoreExt};
@@ -114,8 +114,8 @@ pub trait TableStoreExt: TableStore + Clone {
         list_tables(self.clone(), prefix)
     }
 
-    // Other libraries define these methods on entities. If one is called on an entity, rustc shows the message of `OpensTables`. This works because no trait of
-    // `std` has methods with these names.
+    // Other libraries define these methods on entities. If one is called on an entity, rustc shows the message of `OpensTables`, because no trait of `std` has
+    // a method with the same name.
     refused_of_values! {
         HasEntities: insert(_) save(_) create(_) update(_) upsert(_) delete(_) destroy(_) persist(_) put(_) patch(_) reload(_) refresh(_) query(_) scan(_)
             save_changes() commit() rollback() find_by_id(_) find_all(_) find_many(_) delete_by_id(_) delete_many(_) insert_many(_) insert_into(_) update_many(_)

@@ -114,8 +114,8 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         };
         let unasked: Vec<_> = E::SCHEMAS.iter().map(unasked).collect();
         let mut proposals = Vec::with_capacity(unasked.len());
-        // IMPORTANT: the lease and the `SchemaNotes` counters are taken before the reads. Creating the table may take minutes, and another program may store a
-        // schema in the meantime.
+        // IMPORTANT: the lease and the `SchemaNotes` counters are taken before the reads. Creating the table may take minutes, and in the meantime, another
+        // program may store a schema.
         let lease = self.runtime().lease(LEASE);
         let noted: Vec<_> = unasked.iter().map(SchemaTracker::noted).collect();
         for design in unasked.iter().map(SchemaTracker::design) {
@@ -128,7 +128,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         }
         let stored = designs::store(&self.store, table, proposals, self.now(), None).await?;
         let opened = unasked.into_iter().zip(noted).zip(stored).map(|((unasked, noted), stored)| {
-            // IMPORTANT: the other handles are notified even if an earlier call stored the schema, because that call may have ended before it notified them.
+            // IMPORTANT: the other handles are notified even if an earlier call stored the schema. That call may have ended before it could notify them.
             let is_own = stored.own.is_some();
             let noted = if is_own { unasked.note(noted, stored.etag.as_ref()) } else { noted };
             unasked.opened((lease.clone(), noted), stored)
@@ -139,7 +139,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     }
 }
 
-/// Returns a name shared by two of the schemas, or `None` if all names differ. Schemas are stored by name, so only one of the two could be stored.
+/// Returns a name shared by two of the schemas, or `None` if all names differ. A schema is stored under its name, so only one of the two could be stored.
 fn shared_name(schemas: &[&EntitySchema]) -> Option<&'static str> {
     let mut names = schemas.iter().enumerate().map(|(at, schema)| (at, schema.entity));
     names
@@ -185,7 +185,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         let stored = read(&self.store, table, &design.entity).await?;
         let proposal = Proposal { design: &design, stored, is_new: false };
         let stored = designs::store(&self.store, table, vec![proposal], self.now(), Some(reason)).await;
-        // Even after an error, the schema may have been stored, so the other handles are notified in any case.
+        // The schema may have been stored even if an error is returned, so the other handles are notified in any case.
         if let Some(exclusive) = &self.store.capabilities().exclusive {
             exclusive.schema_notes(table.as_str(), E::SCHEMA.entity).note(None);
         }
@@ -255,8 +255,8 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         }
         let retry = self.retry.clone().unwrap_or_default();
         sighting::grant((&self.store, &retry), table, (E::SCHEMA.entity, schema), expiry).await?;
-        // IMPORTANT: the schema is reread after the grant is recorded. If a backfill started without seeing the grant, it already rejected older programs by
-        // then, so the reread fails.
+        // IMPORTANT: the schema is reread after the grant is recorded. If a backfill has started without seeing the grant, the stored schema already forbids
+        // older programs, so the reread fails.
         self.is_current().await.map(drop)
     }
 
@@ -270,7 +270,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// opened the table, unless this program maintains everything declared by the newer schema. The handle of a set checks all types of the set.
     ///
     /// The check normally reads the stored schema at most once every [five seconds](LEASE). It reads the schema again if a read takes longer than that, or if
-    /// another schema is stored meanwhile. A handle that has not been opened never reads it.
+    /// another schema is stored in the meantime. A handle that has not been opened never reads it.
     ///
     /// `runtime` provides the clock and the sleep function. Returns the lease within which the write may be sent, for
     /// [`Transaction::with_lease`](crate::Transaction::with_lease). Returns `None` if the handle has not been opened, or if no other process can use the store;
@@ -319,7 +319,7 @@ impl<E, S: TableStore> Table<E, S> {
     }
 
     /// Makes this handle check, before each write, that the programs of several handles to the same table may still write. Used for rows of several types, or
-    /// of unknown types. Skips handles that have not been opened.
+    /// of unknown types. Handles that have not been opened are ignored.
     #[doc(hidden)]
     #[must_use]
     pub fn watched_by(self, watches: impl IntoIterator<Item = SchemaWatch>) -> Self {
@@ -327,8 +327,8 @@ impl<E, S: TableStore> Table<E, S> {
         Self { tracker: SchemaTracker::of_all(trackers), ..self }
     }
 
-    /// Returns a check for entities with a different schema in a table of the same store. Used by handles that write such entities along with entities of their
-    /// own type. The check queries the stored schema only if this handle has been opened. Clones of this handle share the result.
+    /// Returns a check for entities with a different schema in a table of the same store. A handle that writes such entities along with its own uses this
+    /// check. It queries the stored schema only if this handle has been opened. Clones of this handle share its result.
     #[doc(hidden)]
     #[must_use]
     pub fn admission(&self, design: &EntitySchema, table: TableName) -> Admission<S>
@@ -339,8 +339,8 @@ impl<E, S: TableStore> Table<E, S> {
         Admission { store: self.store.clone(), table, tracker }
     }
 
-    /// Checks that whole rows may be replaced. A replace would remove properties that only a newer schema declares. Call [`admit`](Self::admit) first; this
-    /// check uses its result.
+    /// Checks that whole rows may be replaced. If a newer schema declares additional properties, a replace would remove them. Call [`admit`](Self::admit)
+    /// first; this check uses its result.
     ///
     /// # Errors
     /// `SchemaMismatch` if a newer schema has properties unknown to this program (EVO-3).
@@ -368,7 +368,7 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Returns the stored schemas, as last read by this handle.
+    /// Returns a watch on the stored schemas, as last read by this handle.
     #[doc(hidden)]
     #[must_use]
     pub fn schema_watch(&self) -> SchemaWatch {

@@ -1,4 +1,4 @@
-//! Prefetching of the next page of a stream.
+//! Prefetches the next page of a stream.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -8,8 +8,8 @@ use table_store::Result;
 
 use crate::query::Page;
 
-/// A stream that prefetches pages. Before it yields a page, it polls the inner stream once for the next page, so the next request is already under way. It
-/// buffers at most one page.
+/// A stream that prefetches pages. Before it yields a page, it polls the inner stream once for the next page, so the request for that page is already in
+/// flight. At most one page is buffered.
 pub(super) struct LookAhead<St> {
     pages: Pin<Box<St>>,
     waiting: Waiting,
@@ -17,7 +17,7 @@ pub(super) struct LookAhead<St> {
     wanted: Option<usize>,
 }
 
-/// The result of the last prefetch: an item returned by the inner stream before the caller requested it, if any.
+/// The result of the last prefetch: the item that the inner stream returned before the caller requested it, if it returned one.
 enum Waiting {
     Nothing,
     Page(Box<Result<Page>>),
@@ -25,7 +25,7 @@ enum Waiting {
 }
 
 impl<St> LookAhead<St> {
-    /// Creates the stream, which prefetches until it has yielded pages with a total of `limit` entities.
+    /// Creates the stream. It stops prefetching once it has yielded pages with a total of `limit` entities.
     pub(super) fn new(pages: St, limit: Option<usize>) -> Self {
         Self { pages: Box::pin(pages), waiting: Waiting::Nothing, wanted: limit }
     }

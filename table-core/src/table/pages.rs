@@ -34,7 +34,7 @@ pub(crate) struct Paging {
     pub(crate) top: Option<usize>,
     /// The maximum number of entities in total.
     pub(crate) limit: Option<usize>,
-    /// `true` if the query may skip rows of other types. It may then have to read more rows than the limit.
+    /// `true` if the query may skip rows of other types. In that case, it may have to read more rows than the limit.
     pub(crate) is_mixed: bool,
     /// The function that removes ranges whose rows could be mistaken for the entities, or `None` if no range must be removed.
     pub(crate) around: Option<Around>,
@@ -69,8 +69,8 @@ impl Paging {
         }
     }
 
-    /// Returns one query per range to read up to the limit. If the query skips no rows of other types, its page size is at most the limit. Otherwise, the limit
-    /// does not affect the page size, because rows of other types might fill a small page.
+    /// Returns one query per range, to read up to the limit. If the query skips no rows of other types, its page size is at most the limit. Otherwise, the
+    /// limit does not affect the page size, because rows of other types might fill a small page.
     pub(crate) fn queries(&self) -> Result<Vec<Query>> {
         self.queries_of(match (self.top, self.limit) {
             (top, Some(limit)) if !self.is_mixed && (1..top.unwrap_or(PAGE_ENTITIES)).contains(&limit) => {
@@ -112,7 +112,7 @@ pub(crate) struct SchemaCheck {
 
 impl SchemaCheck {
     async fn run<S: TableStore>(self, store: S) -> Result<()> {
-        // Boxed to keep the future of each query small: the query's future contains this one, although few queries have a check.
+        // The read is boxed to keep every query's future small. Few queries have a check, but the future of every query contains this one.
         let stored = layout::read(&store, &self.table, self.entity).boxed().await?;
         (self.check)(stored.as_ref()).map_err(|error| error.with_table(self.table.as_str()))
     }
@@ -132,7 +132,7 @@ impl fmt::Debug for SchemaCheck {
 pub(crate) struct PageSource<S> {
     pub(crate) store: S,
     pub(crate) table: Result<TableName>,
-    /// The check to run before the first request, if any.
+    /// The check to run before the first request, or `None` if none is needed.
     pub(crate) check: Option<SchemaCheck>,
 }
 
@@ -203,7 +203,7 @@ struct UnderWay<S> {
     from: Option<Continuation>,
 }
 
-/// Requests the first page of a range. `top` is the maximum number of rows in its later pages.
+/// Requests the first page of a range. `top` is the page size for the later pages of the range.
 async fn first_page<S: TableStore>(
     store: S,
     table: TableName,
@@ -228,8 +228,8 @@ fn following<S: TableStore>(range: UnderWay<S>) -> impl Stream<Item = Result<Pag
     })
 }
 
-/// Returns `true` if the continuation marks the start of a range. Also recognises the format of earlier releases, which encoded the start of a partition as a
-/// continuation without a row key. No page of that partition ends at such a continuation, so it cannot mean anything else.
+/// Returns `true` if the continuation marks the start of a range. Earlier releases encoded the start of a partition as a continuation without a row key. That
+/// format is accepted too: no page of the partition ends at such a continuation, so it cannot mean anything else.
 fn is_start(table: &TableName, query: &Query, from: &Continuation) -> bool {
     let of_partition = |partition_key: &str| {
         let position = Position { partition_key: partition_key.to_owned(), row_key: None };
@@ -239,7 +239,7 @@ fn is_start(table: &TableName, query: &Query, from: &Continuation) -> bool {
         || query.keys.partition_key.single().map(of_partition).as_ref() == Some(from)
 }
 
-/// Returns the index of the query whose range contains the continuation. Also returns the continuation, unless it marks the start of the range.
+/// Returns the index of the query whose range contains the continuation. Also returns the continuation itself, or `None` if it marks the start of the range.
 fn place<'a>(
     table: &TableName,
     queries: &[Query],

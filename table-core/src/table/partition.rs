@@ -7,7 +7,7 @@ use crate::key::PartitionKey;
 use crate::selection::{Partition, Selection};
 use crate::table::fault::TableFault;
 
-/// The partition of a transaction: a selection of one partition, a key, or an entity in the partition.
+/// A value that identifies the partition of a transaction: a selection of one partition, a key, or an entity in the partition.
 ///
 /// ```
 /// # use table_core::Entity;

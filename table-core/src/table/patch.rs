@@ -129,7 +129,7 @@ impl<T, V: Into<T>> PatchValue<T> for V {
 #[derive(Clone, Debug)]
 pub struct PatchChange {
     set: Row,
-    /// A row that contains the properties to remove. Only their names are used.
+    /// The properties to remove, as a row. Their values are ignored.
     removed: Row,
 }
 
@@ -145,7 +145,7 @@ impl PatchChange {
         Self { set: set.finish(), removed: removed.finish() }
     }
 
-    /// Returns the properties to merge, or `None` if the patch removes properties, which a merge cannot do (MRG-3).
+    /// Returns the properties to merge. Returns `None` if the patch removes properties, because a merge cannot do this (MRG-3).
     #[must_use]
     pub fn as_merge(&self) -> Option<&Row> {
         self.removed.view().is_empty().then_some(&self.set)

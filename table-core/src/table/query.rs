@@ -150,8 +150,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         EntityQuery { source: self.source, paging, class: self.class, of: PhantomData, from: PhantomData }
     }
 
-    /// Makes the query check the stored schema of an entity type before its first request. `table` is the table that stores this type. If the check fails,
-    /// the query fails with the same error.
+    /// Makes the query check the stored schema of an entity type before its first request. `table` is the table that stores this type. If the check fails, the
+    /// query fails with the error from the check.
     #[doc(hidden)]
     pub fn with_schema_check(
         mut self,
@@ -189,7 +189,7 @@ impl<E, S, T, F> EntityQuery<E, S, T, F> {
     }
 }
 
-/// Returns an error if a condition uses a property missing from an index's copies. Such a condition would never match.
+/// Returns an error if a condition uses a property missing from an index's copies, because such a condition would never match.
 fn not_stored(index: &IndexSchema, filter: &Filter) -> Option<Error> {
     let names = filter.terms().iter().filter_map(|term| match term {
         Term::Compare { name, .. } | Term::Bool(name) => Some(name.as_ref()),

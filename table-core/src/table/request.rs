@@ -21,7 +21,7 @@ use crate::transaction::Transaction;
 pub(crate) async fn create_if_missing<S: TableStore>(store: &S, table: &TableName) -> Result<bool> {
     match store.create_table(table).await {
         Ok(()) => Ok(true),
-        // If a response was lost, it is unknown who created the table, but the table exists.
+        // If the response was lost, it is unknown which program created the table, but the table exists.
         Err(error) if error.last_response().unwrap_or(&error).code() == ErrorCode::TableAlreadyExists => {
             Ok(false)
         }
@@ -96,7 +96,7 @@ pub(crate) async fn page<S: TableStore>(
     Ok(page)
 }
 
-/// Submits a transaction. An error contains the key of the failed operation, even if the backend reported only its index.
+/// Submits a transaction. If it fails, the error contains the key of the failed operation, even if the backend reported only the operation's index.
 pub(crate) async fn submit<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -34,7 +34,7 @@ fn note(id: &str) -> Note {
     Note { tenant: "contoso".into(), id: id.into(), next: None }
 }
 
-/// Returns a table of notes that contains one row of each kind stored by patterns, and the keys of these rows.
+/// Returns a table of notes with one reserved row of each kind that patterns store, and the keys of these rows.
 fn with_reserved_rows() -> (Table<Note, Engine>, Vec<String>) {
     let engine = Engine::in_memory();
     let notes = block_on(engine.table::<Note>().create_if_missing()).unwrap();
@@ -59,7 +59,7 @@ fn stored(notes: &Table<Note, Engine>) -> Vec<String> {
     page.rows.iter().map(|entity| format!("{entity:?}")).collect()
 }
 
-/// Calls every function of a handle that takes a key or an entity. Returns the name of each function with its error, if any.
+/// Calls every function of a handle that takes a key or an entity. Returns the name of each function, with its error if it failed.
 async fn every_verb(notes: &Table<Note, Engine>, id: &str) -> Vec<(&'static str, Option<Error>)> {
     let key = || Note::key("contoso", id);
     let change = |note: &mut Note| note.next = Some(1);

@@ -172,9 +172,8 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         Ok(self)
     }
 
-    /// Checks that an entity is stored in the table of the transaction. A transaction writes to one table (EGT-1), which may contain entities of several types.
-    /// Only a transaction on a table without a schema can fail this check; for any other transaction, the `SharesTable` bound rejects other tables at compile
-    /// time.
+    /// Checks that an entity is stored in the transaction's table. A transaction writes to one table (EGT-1), which may contain entities of several types. Only
+    /// a transaction on a table without a schema can fail this check. For all others, the `SharesTable` bound rejects other tables at compile time.
     fn require_table<M: ToEntity>(&self) -> Result<()> {
         let Some(design) = M::schema_table() else { return Ok(()) };
         let table = match E::schema_table() {
@@ -225,8 +224,8 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     }
 }
 
-/// The uncommitted operations of a transaction and its clones. If they are dropped without a call to `commit`, a warning is emitted, unless the thread is
-/// panicking.
+/// The uncommitted operations of a transaction and its clones. If all of them are dropped without a call to `commit`, a warning is emitted, unless the thread
+/// is panicking.
 #[derive(Clone, Debug, Default)]
 struct Uncommitted(Arc<Operations>);
 

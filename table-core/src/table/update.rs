@@ -226,8 +226,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok(Found { table: table.clone(), key: key.clone(), stored })
     }
 
-    /// Lets the caller change one version of the entity, and writes the result. `found` is the row read by the update, or `None` if the caller passed the
-    /// entity.
+    /// Requests a change to one version of the entity, and writes the result. `found` is the row read by the update, or `None` if the caller passed the entity.
     async fn write_change(
         &self,
         table: &TableName,
@@ -256,7 +255,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok((etag, stamp))
     }
 
-    /// Reads all stored properties of an entity. Fails unless the entity still has the version read by the caller.
+    /// Reads all stored properties of an entity. Fails if the entity no longer has the version read by the caller.
     async fn stored_at(&self, table: &TableName, key: &EntityKey, etag: &ETag) -> Result<Row> {
         match request::get(&self.store, table, key, &Select::All).await? {
             Some(found) if found.etag == *etag => Ok(found.row),

@@ -35,7 +35,7 @@ impl EntityWrite {
     }
 }
 
-// The bound is on each method, so the error message for an entity with derived rows can name the right handle. The futures are boxed: for an `async fn`,
+// The bound is on each method, so the error message for an entity with derived rows can suggest the right handle. The futures are boxed: for an `async fn`,
 // rustc checks the bounds again at each `.await`, and reports the same mistake three times.
 impl<E, S: TableStore> Table<E, S> {
     /// Inserts an entity and returns its version.
@@ -135,7 +135,8 @@ impl<E, S: TableStore> Table<E, S> {
         Ok(self.submit(transaction, &[written]).await?.into_iter().next().flatten())
     }
 
-    /// Submits a transaction, after checking that its entity types may currently be written. Every write to a typed table goes through this function.
+    /// Checks that the transaction's entity types may currently be written, and submits the transaction. Every write to a typed table goes through this
+    /// function.
     ///
     /// # Errors
     /// Any error from [`admit_types`](Self::admit_types) or the store.

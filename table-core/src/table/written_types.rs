@@ -6,10 +6,10 @@ use crate::schema::EntitySchema;
 use crate::store::{TableStore, WriteLease};
 use crate::table::Table;
 
-/// Entity types written by one or more operations of a transaction.
+/// The entity types written by one or more of a transaction's operations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WrittenTypes {
-    /// The schemas of the types. If a type is unknown, this list is empty, and every type of the handle is checked.
+    /// The schemas of the types. If a type is unknown, this list is empty, and all types of the handle are checked.
     designs: &'static [&'static EntitySchema],
     /// `true` if an entity is replaced. A replace removes all properties that the entity's schema does not declare.
     is_whole: bool,

@@ -6,7 +6,7 @@ use std::fmt;
 use table_cosmos::emulator::{Emulator, Sent};
 use table_hierarchy::{query_units, read_units, write_units};
 
-/// The number of rows written, read or found by an operation.
+/// The number of rows that an operation wrote, read or found.
 #[derive(Clone, Copy)]
 pub(super) enum Rows {
     Written(usize),

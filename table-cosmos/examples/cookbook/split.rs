@@ -1,4 +1,4 @@
-//! A recipe that splits a physical partition between two documents of one tenant. The model predicts the split, and the container then performs it.
+//! A recipe that splits a physical partition between two documents of the same tenant. The model predicts the split, and the container then performs it.
 
 use std::fmt::Write as _;
 use std::time::Duration;

@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(found, ["/l1/?", "/l2/?"].map(|path| (path.to_owned(), false)));
     }
 
-    /// Returns the text of a path in a policy. Some of the names are quoted.
+    /// Returns a path in policy syntax. Names whose flag is `true` are quoted.
     fn text(names: &[(&str, bool)], is_all: bool) -> String {
         let quoted =
             |(name, quoted): &(&str, bool)| if *quoted { format!("\"{name}\"") } else { (*name).to_owned() };

@@ -53,8 +53,10 @@ fn write_double(number: f64) -> (Json, Option<&'static str>) {
     (special.into(), Some(SPECIAL))
 }
 
-/// Parses a JSON value of the given type, or returns `None` if it is not in a format of that type. An SQL filter must select every value that this function
-/// accepts. Dates, GUIDs and binary values are therefore accepted only in the formats of mapped properties.
+/// Parses a JSON value of the given type, or returns `None` if it is not in a format of that type.
+///
+/// An SQL filter must select every value that this function accepts. For this reason, dates, GUIDs and binary values are accepted only in the same formats as
+/// in mapped properties.
 pub(super) fn read_value(json: &Json, edm: Option<&str>) -> Option<Value> {
     Some(match (edm, json) {
         (None, Json::String(text)) => Value::String(text.clone()),

@@ -92,7 +92,7 @@ impl Format {
             (Self::Int64, json) => Value::Int64(integer(json)?),
             (Self::Int64Text, Json::String(text)) => {
                 let number: i64 = text.parse().ok()?;
-                // `+1` and `01` are rejected, because they are different spellings of the same number.
+                // Only one spelling of each number is accepted, so `+1` and `01` are rejected.
                 (number.to_string() == *text).then_some(Value::Int64(number))?
             }
             (Self::Double, Json::Number(number)) => Value::Double(number.as_f64()?),

@@ -95,7 +95,8 @@ impl Sql {
         let others = |comparable: &str| format!("(IS_DEFINED({place}) AND {comparable})");
         let is_below = matches!(operator, Comparison::Lt | Comparison::Le | Comparison::Ne);
         let text = match value {
-            // Binary values are stored as base64, which sorts differently. Ordering comparisons of Booleans are rarely needed.
+            // Ordering comparisons are replaced by weaker conditions: base64 sorts differently from the binary values it encodes, and Booleans are rarely
+            // compared this way.
             Value::Binary(_) | Value::Boolean(_) => match operator {
                 Comparison::Eq => self.compared(place, operator, value),
                 Comparison::Ne if matches!(value, Value::Boolean(_)) => {
@@ -202,7 +203,7 @@ pub(super) fn number(operator: Comparison, value: &Value) -> Option<(&'static st
     }
 }
 
-/// Returns a comparison that is true for two present values if the given comparison is false. It may also be true in other cases.
+/// Returns a comparison that holds whenever the given comparison of two present values does not. It may hold in other cases too.
 const fn opposite(operator: Comparison) -> Comparison {
     match operator {
         Comparison::Eq => Comparison::Ne,

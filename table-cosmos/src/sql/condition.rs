@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 /// An SQL condition, or one of the constants true and false.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Condition {
-    /// A condition that is always true and therefore not sent.
+    /// A condition that is always true. It is omitted from the SQL.
     True,
     /// A condition that is always false.
     False,

@@ -1,8 +1,8 @@
 //! Converts the bounds of a PartitionKey range to bounds on a single level.
 //!
 //! A PartitionKey consists of its levels, each followed by `!`. `PartitionKey`s sort in the same order as their levels, except if a level
-//! contains a space, which is the only character in keys that sorts below `!`: `a b!` is less than `a!`. A bound may also contain control characters.
-//! Bounds are widened where this matters.
+//! contains a space, which is the only character in keys that sorts below `!`: `a b!` is less than `a!`. A bound may also contain control characters, which
+//! sort below `!` too. Where either matters, the bound is widened.
 
 use std::ops::Bound;
 
@@ -34,8 +34,7 @@ impl Sql {
             (!level.is_empty()).then(|| self.ordered(place, ">=", level)).flatten()
         });
         let upper = rest(&range.upper).and_then(|rest| {
-            // The terminator stays in the bound. A level that continues the bound's text with a space sorts before the text with the terminator, but after the
-            // text without it.
+            // The terminator stays in the bound. A level such as `a b`, which extends the bound's text `a` with a space, sorts before `a!` but after `a`.
             let bound = rest.split_inclusive(END).next().unwrap_or_default();
             self.ordered(place, "<", bound)
         });

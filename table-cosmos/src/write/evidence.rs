@@ -43,7 +43,7 @@ impl Evidence {
         if ours > 0 {
             return Self::Applied((others == 0).then_some(committed));
         }
-        // Each version of an item has a unique `ETag`. If a request's condition still holds, the request has therefore had no effect.
+        // Each version of an item has a unique `ETag`, so if a request's condition still holds, the request was not applied.
         let untouched = planned.iter().any(|plan| plan.condition_holds(found(plan).map(|found| &found.etag)));
         if untouched { Self::NotApplied } else { Self::Unknown }
     }

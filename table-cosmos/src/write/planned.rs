@@ -50,7 +50,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Returns `true` if the request for an operation depends on the stored entity, which must therefore be read first.
+    /// Returns `true` if the stored entity must be read first, because the request for an operation depends on it.
     ///
     /// A merge needs the stored properties, and so does a replace that keeps members written by other programs. If `exact` is `true`, every unconditional
     /// change is sent with the stored `ETag`, so a second delivery of the request fails.
@@ -126,8 +126,7 @@ impl Planned {
                     (Verb::Replace, body, if_match, races)
                 }
                 // The replace has an `ETag` that never matches, so the service rejects the operation and reports its index (EGT-10). The caller's condition is
-                // not sent, because the read may have been stale. The service could then accept the condition, and the members that were not read would be
-                // lost.
+                // not sent: if the read was stale, the service might accept the condition, and the members that were not read would be lost.
                 _ => {
                     let races: &[u16] = if matches!(condition, IfMatch::Any) { &[412] } else { &[] };
                     (Verb::Replace, document(row, None)?, Some(NEVER.to_owned()), races)

@@ -9,7 +9,7 @@ use crate::unique::UniqueKeys;
 use crate::write::Target;
 use crate::write::planned::Planned;
 
-/// The status for an existing key, and for a unique value that is already taken within the partition key (LIM-16).
+/// The status that the service returns if the key exists, or if a unique value is already taken within the partition key (LIM-16).
 pub(super) const CONFLICT: u16 = 409;
 
 impl CosmosTables {
@@ -22,8 +22,7 @@ impl CosmosTables {
         if !planned.is_creation() {
             return Ok(true);
         }
-        // The Azure SDK has stored the session token of the rejection. With Session consistency or stronger, the read is therefore at least as recent as the
-        // rejection.
+        // The Azure SDK has stored the rejection's session token, so with Session consistency or stronger, the read is at least as recent as the rejection.
         let found = self.find_raw(target.table, target.container, target.levels, &planned.row_key).await?;
         Ok(found.is_none())
     }

@@ -15,7 +15,7 @@ use crate::partitioned::Partitioned;
 enum On {
     /// Containers with the given number of physical partitions.
     Partitions(u32),
-    /// Containers whose partitions are split and merged, between requests and during them.
+    /// Containers whose partitions are split and merged between and during requests.
     Restless,
     /// Containers that respond to some requests with 429.
     Throttled,

@@ -1,4 +1,4 @@
-//! Tests of further patterns on Cosmos DB containers; see also `patterns.rs` and `partitions.rs`. Each cell of the table in `docs/cosmos.md` has one test.
+//! Tests of more patterns on Cosmos DB containers; see also `patterns.rs` and `partitions.rs`. Each cell of the table in `docs/cosmos.md` has one test.
 
 use std::sync::Arc;
 

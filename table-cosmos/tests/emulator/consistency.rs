@@ -13,7 +13,7 @@ use table_cosmos::{CosmosTables, Options};
 
 use crate::runtime;
 
-/// The Azure SDK's header for the consistency of a read.
+/// The header with which the Azure SDK requests a read consistency.
 const STRATEGY: &str = "x-ms-cosmos-read-consistency-strategy";
 
 /// A mock network that records item requests.

@@ -90,8 +90,8 @@ fn filter(random: &mut StdRng, depth: usize) -> String {
     }
 }
 
-/// Generates a comparison with the Timestamp. Each store sets its own Timestamps. The stores therefore return equal results only if the constants are far from
-/// the current time.
+/// Generates a comparison with the Timestamp. Each store sets its own Timestamps, so the stores return equal results only if the constants are far from the
+/// current time.
 fn timestamp(operator: &str, random: &mut StdRng) -> String {
     let year = pick(&["1990", "2990"], random);
     format!("Timestamp {operator} datetime'{year}-01-01T00:00:00Z'")

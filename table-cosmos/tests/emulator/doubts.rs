@@ -200,7 +200,7 @@ fn con_11_an_unsent_request_is_retried_or_ambiguous_and_done_at_most_once() {
     });
 }
 
-/// A mock network that panics after the account has received a change, which ends the request's task.
+/// A mock network that panics after the account has received a change. The panic ends the request's task.
 #[derive(Debug)]
 struct Stopping(Emulator, AtomicBool);
 

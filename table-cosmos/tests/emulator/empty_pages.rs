@@ -16,7 +16,7 @@ use crate::runtime;
 /// The name of the header that contains a continuation token, in requests and responses.
 const CONTINUATION: &str = "x-ms-continuation";
 
-/// A mock network that returns an empty page for each query without a continuation token. The page's token continues the query from its beginning.
+/// A mock network that returns an empty page for each query without a continuation token. The page's token starts the query from the beginning.
 struct Hollow {
     account: Emulator,
     /// The bodies of queries that received an empty page. The page's token is the index in this list.

@@ -1,4 +1,4 @@
-//! Tests of the time to live of containers and items. The emulator does not implement expiry. The tests therefore check request bodies, and inject container
+//! Tests of the time to live of containers and items. The emulator does not implement expiry, so the tests check request bodies, and inject container
 //! properties as the service returns them.
 
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Tests which physical partitions are listed after requests for the list have failed.
+//! Tests which physical partitions are returned if the request for the list fails.
 
 use std::fmt;
 use std::sync::Arc;

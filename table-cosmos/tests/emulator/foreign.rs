@@ -66,7 +66,7 @@ fn wire_6_an_item_of_another_program_is_an_error_with_its_key() {
                 assert_eq!((skipped.count, skipped.latest.len() as u64), (asked, asked));
                 is_told(&skipped.latest[0], item);
             }
-            // A merge reads the item, and therefore fails. A replace of the item succeeds.
+            // A merge fails, because it reads the item. A replace does not read it, and succeeds.
             let mut row = RowWriter::new();
             row.property("A", ValueRef::Int32(1));
             let row = row.finish();

@@ -1,8 +1,8 @@
 //! Tests of random programs run by several clients over a lossy network. The results are checked against a model (CON-11).
 //!
 //! The network loses requests before or after they are applied, delays and duplicates them, and responds with gateway statuses. All clients run on one thread
-//! in virtual time. A search for a linearization then checks that the combined results are possible: an acknowledged write happened once, a rejected write did
-//! not happen, and an ambiguous write happened at most once.
+//! in virtual time. A search for a linearization then checks that the combined results are consistent: an acknowledged write happened once, a rejected write
+//! did not happen, and an ambiguous write happened at most once.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

@@ -1,4 +1,4 @@
-//! Tests of writes whose lease ends while their response is missing (EVO-3).
+//! Tests of writes whose lease ends before a response arrives (EVO-3).
 
 use std::fmt;
 use std::sync::Arc;

@@ -189,7 +189,7 @@ fn rolled_back(status: u16) -> Answer {
 impl Steps for Lossy {
     fn begin(&self, _: usize) {}
 
-    /// Returns 1, because a request is applied at most once, even if it arrives several times.
+    /// Returns 1. A request is applied at most once, even if it arrives several times.
     fn arrivals(&self, _: usize) -> usize {
         1
     }

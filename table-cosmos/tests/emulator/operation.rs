@@ -149,7 +149,7 @@ fn egt_3_a_batch_that_a_transaction_accepts_fits_a_request_and_fills_it() {
 }
 
 /// Tests that a batch that is too large for one request is rejected before it is sent. In a batch, the id of a replaced item occurs twice, so the estimated
-/// size is too small if `RowKey`s are long. Therefore, the request itself is also measured.
+/// size is too small if `RowKey`s are long. For this reason, the actual request is measured as well.
 #[test]
 fn egt_3_a_batch_that_does_not_fit_a_request_is_refused_before_it_is_sent() {
     runtime().block_on(async {

@@ -106,7 +106,7 @@ impl Process {
     }
 }
 
-/// An increment of a counted deal by a unique power of two. The sum therefore shows which increments were applied.
+/// An increment of a counted deal by a unique power of two, so the sum shows which increments were applied.
 #[derive(Debug)]
 struct Increment {
     id: u32,

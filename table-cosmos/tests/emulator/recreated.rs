@@ -58,7 +58,7 @@ pub(crate) async fn opened() -> (Emulator, CosmosTables, TableName) {
     opened_with(Options::new(), REPORTS[0]).await
 }
 
-/// Opens a store over a network that reports a replaced container with the given status, and a table with one row and four physical partitions.
+/// Opens a store over a network that reports a replaced container with the given status. Creates a table with one row and four physical partitions.
 async fn opened_with(options: Options, report: (u16, u16)) -> (Emulator, CosmosTables, TableName) {
     let account = Emulator::new(false).unwrap();
     let table = TableName::new("Things").unwrap();
@@ -239,7 +239,7 @@ fn page_9_a_query_ends_with_an_error_if_the_table_was_created_again_between_two_
                 let from = page.continuation.unwrap();
                 let second = store.query(&table, &query, Some(&from)).await.unwrap();
                 assert_eq!(second.rows.len(), 1);
-                // A continuation that was stored as text is parsed again.
+                // A program may store a continuation as text and parse it later.
                 let from = from.to_string().parse().unwrap();
 
                 delete(&account, &format!("/dbs/{DATABASE}/colls/{table}")).await;

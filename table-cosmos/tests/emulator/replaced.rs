@@ -46,7 +46,8 @@ fn hpk_43_the_differences_of_a_container_with_other_paths_are_an_error() {
     });
 }
 
-/// Tests a replacement that another request has noticed. The Azure SDK then sends all requests to the new container, and none of them reports the replacement.
+/// Tests a replacement that another request detected first. The Azure SDK then sends all requests to the new container, and none of them reports the
+/// replacement.
 #[test]
 fn hpk_43_a_replacement_that_another_request_noticed_is_refused() {
     runtime().block_on(async {

@@ -109,7 +109,7 @@ fn epk_7_and_rt_4_ten_thousand_prefixes_touch_exactly_the_modelled_partitions() 
     });
 }
 
-/// Returns the partitions of a route in the request format: the id, and the first and last effective partition key.
+/// Returns the partitions of a route in the request format: the id, and the first and last effective partition keys.
 fn said(route: &Route) -> Vec<(String, String, String)> {
     let text = |touched: &table_hierarchy::Touched| {
         (touched.id.to_string(), touched.range.start().to_string(), touched.range.end().to_string())

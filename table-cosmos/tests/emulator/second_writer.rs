@@ -166,8 +166,8 @@ fn con_11_a_lost_write_is_not_applied_again_over_another_writers_change() {
     });
 }
 
-/// Tests a write request that is lost before it arrives, followed by another writer's change. Acceptable outcomes are a rejection, an ambiguous error, or that
-/// the write is applied exactly once after that change.
+/// Tests a write request that is lost before it arrives, followed by another writer's change. The write may be rejected, fail with an ambiguous error, or be
+/// applied exactly once after that change.
 #[test]
 fn con_11_a_write_that_did_not_arrive_is_applied_at_most_once() {
     runtime().block_on(async {

@@ -20,7 +20,7 @@ const ROWS: usize = 12;
 /// Opens a store over a mock network. A request that receives no response times out after a few seconds of virtual time.
 async fn opened(account: &Emulator, network: Arc<dyn Network>, table: &TableName) -> CosmosTables {
     let store = account.open_over(Options::new(), network).await.unwrap();
-    // This query opens the container before the sweep, because other tests cover the requests that open a container.
+    // This query opens the container before the sweep. Other tests cover the requests that open a container.
     let _ = store.query(table, &Query::new(KeyRange::partition("none")), None).await;
     store
 }

@@ -190,7 +190,7 @@ async fn windows(
     let mut admitted: HashMap<u32, Vec<f64>> = HashMap::new();
     while !pending.is_empty() {
         tokio::time::sleep(WINDOW + Duration::from_millis(5)).await;
-        // Bursts run one at a time, so they do not compete for the processor.
+        // Bursts run one at a time, to avoid competing for the processor.
         let alone = turn.lock().await;
         let (start, mut rest, mut burst) = (Instant::now(), Vec::new(), HashMap::<u32, f64>::new());
         for write in pending {
@@ -262,7 +262,7 @@ fn hpk_9_12_14_and_16_ten_skewed_workloads_load_the_emulator_like_the_model() {
     });
 }
 
-/// Tests two regions with many devices. The recommended level order starts with the devices, and the emulator runs the workload faster in this order.
+/// Tests two regions with many devices. In the recommended order, the device is the first level, and the emulator runs the workload faster in this order.
 #[test]
 fn hpk_8_and_hpk_16_the_recommended_order_is_the_faster_one() {
     runtime().block_on(async {

@@ -178,7 +178,7 @@ fn lim_16_a_repeated_value_is_never_taken_for_a_repeated_key() {
                     let case = format!("seed {seed}, {path}, {operations:?}: {found:?}");
                     let writes =
                         account.sent().iter().filter(|sent| !sent.is_query && sent.method != "GET").count();
-                    // Only a rejected insert is sent again.
+                    // Only a rejected insert is retried.
                     let is_creation = |(_, change, ..): &(_, Change, _, _)| {
                         matches!(change, Change::Insert | Change::InsertOrReplace | Change::InsertOrMerge)
                     };

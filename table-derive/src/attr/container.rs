@@ -38,7 +38,7 @@ pub(crate) struct ContainerAttrs {
     pub(crate) runtime: Option<Path>,
     /// The lints in `allow(…, reason = "…")`.
     pub(crate) allows: Allows,
-    /// The word `feed`, if present.
+    /// The word `feed`, or `None` if it is absent.
     pub(crate) feed: Option<Ident>,
     /// The paths of the relations in `copied_by(…)`.
     pub(crate) copied_by: Vec<Path>,

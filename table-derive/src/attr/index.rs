@@ -201,7 +201,7 @@ fn no_condition(input: ParseStream, words: &Words, of: &DeriveInput) -> syn::Res
     }
 }
 
-/// Reports a bare name that resembles no known word and is therefore probably a key field.
+/// Reports a bare name that resembles no known word. Such a name is probably a key field.
 fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>, of: &DeriveInput) -> syn::Result<()> {
     let ahead = input.fork();
     let Ok(name) = ahead.call(Ident::parse_any) else { return Ok(()) };

@@ -47,7 +47,7 @@ pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> TypeAttrs {
     TypeAttrs { codec: own.take(), runtime: runtime.take() }
 }
 
-/// Parses the attribute that sets a variant's name in keys, if present.
+/// Parses the attribute that sets a variant's name in keys. Returns `None` if the variant has no such attribute.
 pub(crate) fn parse_variant(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<LitStr> {
     let mut name = Slot::empty("name");
     let form = "#[key_part(\"draft\")]";

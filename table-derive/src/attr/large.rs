@@ -15,7 +15,7 @@ const WORDS: Words = Words {
     suggested: &[],
 };
 
-/// Parses the struct's attributes. Returns the path in `crate = …`, if present.
+/// Parses the struct's attributes. Returns the path in `crate = …`, or `None` if it is absent.
 pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<Path> {
     let mut runtime = Slot::empty(CRATE.0);
     for attr in attrs {

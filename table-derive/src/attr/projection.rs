@@ -18,7 +18,7 @@ pub(crate) struct ProjectionAttrs {
     pub(crate) runtime: Option<Path>,
     /// `true` if a reported error may be the reason that a word is missing.
     pub(crate) broken: bool,
-    /// The entity type that a malformed attribute probably means.
+    /// The entity type to which a malformed attribute probably refers.
     pub(crate) suggested: Option<Path>,
 }
 

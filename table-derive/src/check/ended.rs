@@ -69,8 +69,8 @@ fn literal(end: Option<char>) -> String {
     format!("{:?}", end.unwrap_or('_').to_string())
 }
 
-/// Returns a part and its terminator. If the part as declared, `written`, has none but needs one, it is rewritten. The terminator is `None` if any separator
-/// can end the part.
+/// Returns a part and its terminator. If `written`, the part as declared, needs a terminator but has none, it is rewritten. The terminator is `None` if any
+/// separator can end the part.
 fn ended(entity: &Entity<'_>, field: usize, codec: &Codec, written: String) -> (String, Option<char>) {
     if codec.is_hash() || codec.is_bucket() {
         return (written, None);

@@ -121,7 +121,7 @@ fn included_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports `unique` on a list index (PAT-IX). A list contains the keys of all entities that share a value, so the value need not be unique.
+/// Reports `unique` on a list index (PAT-IX). A list contains the keys of all entities that share a value, so its values are not meant to be unique.
 fn unique_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in entity.indexes.iter().filter(|index| index.attr.list) {
         if let Some(word) = &index.attr.unique {

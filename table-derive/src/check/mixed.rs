@@ -218,7 +218,7 @@ mod tests {
         assert!(is_refused(PLAIN, &[own, &other(r#""email_", email"#)]));
         assert!(is_refused(PLAIN, &[&other(r#""email_", email"#), own]));
         assert!(!is_refused(PLAIN, &[own, &other(r#""mail_", email"#)]));
-        // Entities are not inserted into the partitions of `B`, and therefore neither are copies of `A`.
+        // Entities are not inserted into the partitions of `B`, so the copies of index `A` are not inserted there either.
         assert!(!is_refused(PLAIN, &[own, &other("email")]));
     }
 }

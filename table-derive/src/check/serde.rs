@@ -1,7 +1,7 @@
-//! Reports attributes of serde and other libraries that suggest a different stored form, because they do not change how an entity is stored.
+//! Reports attributes of serde and other libraries that suggest a different stored form. They do not change how an entity is stored.
 //!
-//! A struct may also be serialised with serde or stored with another library. These attributes are therefore allowed on a field with
-//! `#[property(…)]`, where the stored form is declared explicitly, and on a struct that names its table.
+//! A struct may also be serialised with serde or stored with another library, so these attributes are allowed on a field with `#[property(…)]`, where the
+//! stored form is declared explicitly, and on a struct that names its table.
 
 use syn::Attribute;
 use syn::ext::IdentExt;

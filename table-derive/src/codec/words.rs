@@ -43,11 +43,11 @@ pub(crate) enum Output {
     Value,
     /// The complete value, as a string that supports prefix queries.
     Text,
-    /// A part of the value, so the field is also stored as a property.
+    /// Only a part of the value, so the field is also stored as a property.
     Derived,
-    /// An evenly distributed hash, so the field is also stored as a property.
+    /// Only an evenly distributed hash, so the field is also stored as a property.
     Hash,
-    /// The bucket number, so the field is also stored as a property.
+    /// Only the bucket number, so the field is also stored as a property.
     Bucket,
 }
 

@@ -33,7 +33,7 @@ pub(super) struct KeyField<'e> {
     pub(super) names: Rc<PartNames>,
     /// The span of the field's type.
     pub(super) span: Span,
-    /// `true` if the value might be absent. Whether it can be is determined by the compiler; see `IndexPart`.
+    /// `true` if the value might be absent. The compiler determines whether it actually can be; see `IndexPart`.
     pub(super) is_optional: bool,
     /// `true` if the part might support prefix queries.
     pub(super) may_be_text: bool,
@@ -42,7 +42,7 @@ pub(super) struct KeyField<'e> {
 }
 
 impl KeyField<'_> {
-    /// Returns an item of the codec for the type of this field, such as `<Digits<6> as KeyCodec<u32>>::encode`.
+    /// Returns the path of a codec item for this field's type, such as `<Digits<6> as KeyCodec<u32>>::encode`.
     ///
     /// All tokens have the span of the field's type, so rustc reports a wrong type only once, at the field.
     pub(super) fn item(&self, name: &'static str) -> TokenStream {
@@ -242,8 +242,8 @@ impl<'e> Design<'e> {
         quote!(__partition_key(#(&#names),*))
     }
 
-    /// Returns the calls that build a key from arguments named after the fields. If `each_bucket` is `true`, the calls
-    /// enumerate all buckets. Otherwise, they compute the bucket from its value.
+    /// Returns the calls that build a key from arguments named after the fields. If `each_bucket` is `true`, the calls enumerate all buckets. Otherwise, they
+    /// compute each bucket from its field's value.
     pub(super) fn text(&self, key: &Key, each_bucket: bool) -> TokenStream {
         let start =
             if each_bucket { quote!(__table::KeyTexts::new()) } else { quote!(__table::KeyText::new()) };

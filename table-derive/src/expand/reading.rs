@@ -127,7 +127,7 @@ fn fail() -> Lifetime {
     Lifetime::new("'fail", Span::mixed_site())
 }
 
-/// The state of the generator for the code that reads both keys, part by part.
+/// The state while generating code that reads both keys, part by part.
 pub(super) struct Reading<'d> {
     design: &'d Design<'d>,
     /// The constant for the shape of the rows (the names and types of their properties).

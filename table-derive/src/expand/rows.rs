@@ -215,8 +215,8 @@ pub(super) fn place(field: &KeyField<'_>, part: &Part, at: usize, key: &Key) -> 
     quote_spanned!(field.span=> #place(#until, #end))
 }
 
-/// Generates the type `EmployeeRows` for stage 0, `EmployeeRows<1>` for stage 1, and so on. Stage 0 uses the parameter's default, because each number costs
-/// compile time.
+/// Generates the type `EmployeeRows` for stage 0, `EmployeeRows<1>` for stage 1, and so on. Stage 0 omits its number, which is the parameter's default, because
+/// each number costs compile time.
 fn stage_type(design: &Design<'_>, rows: &Ident, stage: usize) -> TokenStream {
     let type_arguments = design.entity.parameters.type_arguments();
     match stage {

@@ -185,8 +185,8 @@ fn is_json(ty: &Type) -> bool {
     matches!(ty, Type::Path(ty) if ty.path.segments.last().is_some_and(|last| last.ident == "Json"))
 }
 
-/// A field as a property, for paths such as `<i32 as Property>::EDM`. The type of a JSON field is named without its wrapper. A type without serde's traits is
-/// therefore reported only once, under its own name.
+/// A field as a property, for paths such as `<i32 as Property>::EDM`. The type of a JSON field is named without its wrapper, so a type without serde's traits
+/// is reported only once, under its own name.
 pub(super) struct AsProperty<'f>(pub(super) &'f Field<'f>);
 
 impl ToTokens for AsProperty<'_> {

@@ -135,7 +135,7 @@ impl Index {
 }
 
 impl Entity<'_> {
-    /// Returns the first function name of an index that the entity, or an earlier index with a different name, has already taken, if any.
+    /// Returns the first of an index's function names that the entity or an earlier index with a different name already uses, or `None` if all are free.
     pub(crate) fn method_made_twice(&self, at: usize) -> Option<String> {
         let methods = |index: &Index| [index.method(), format!("{}_rows", index.method())];
         let index = self.indexes.get(at)?;

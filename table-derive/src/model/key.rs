@@ -55,7 +55,7 @@ impl Part {
 }
 
 impl Key {
-    /// Resolves the field names in a key. Reports an unknown name and replaces it with the field of the most similar name.
+    /// Resolves the field names in a key. Reports an unknown name and replaces it with the most similar field name.
     pub(crate) fn read(ctxt: &Ctxt, fields: &[Field<'_>], original: &Attribute, list: &PieceList) -> Self {
         let mut key = Self {
             original: original.clone(),

@@ -31,7 +31,7 @@ pub(crate) enum Kind<'a> {
         member: Member,
         /// The type of the field.
         ty: &'a Type,
-        /// The codec of the field, and therefore of the newtype.
+        /// The codec of the field. The newtype is encoded with it.
         codec: Codec,
     },
     /// An enum, encoded as the name of its variant.

@@ -1,5 +1,5 @@
-//! Tests the code proposed in messages with generated declarations. They combine field types with missing keys, constant keys, keys that consist of times or a
-//! `bool`, and indexes that omit the entity's key, with each codec and with trailing commas.
+//! Tests the code proposed in messages, using generated declarations. These combine field types, codecs and trailing commas with missing keys, constant keys,
+//! keys that consist of times or a `bool`, and indexes that omit the entity's key.
 //!
 //! Unlike `pasted`, this module tests every code snippet in a message, not only the code after "write". The derive macro must accept the proposed declarations.
 //! The rules evaluated by the compiler are tested in `tests/ui`: its file `tests/pass/proposed.rs` contains a declaration for each kind of proposed key.

@@ -60,7 +60,7 @@ pub(crate) enum Found {
     Row(Row),
 }
 
-/// The names and types of a row's properties, stored once for all rows of the block that have them. A tombstone has an empty shape.
+/// The names and types of a row's properties, stored once for all rows in the block that share them. A tombstone has an empty shape.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape<'b> {
     bytes: &'b [u8],
@@ -183,8 +183,8 @@ impl Layout {
         }
     }
 
-    /// Returns the index of the first entry at or after `from` whose key is not less than the given key. The search gallops from `from`, so an entry close to
-    /// `from` is found in a few steps.
+    /// Returns the index of the first entry at or after `from` whose key is not less than the given key. The search gallops forward, so a nearby entry is found
+    /// in a few steps.
     pub(crate) fn search_from(self, block: &[u8], key: &[u8], from: usize) -> Result<usize> {
         let prefix = self.prefix(block)?;
         let Some(rest) = key.strip_prefix(prefix) else {

@@ -155,7 +155,7 @@ impl Cache {
 impl Queue {
     fn add(&mut self, place: Place, block: Arc<Block>, most: usize) {
         self.bytes += bytes_of(&block);
-        // Two readers that miss the same block both insert it.
+        // If two readers miss the same block, both insert it.
         match self.blocks.insert(place, Kept { block, used: AtomicBool::new(false) }) {
             Some(earlier) => self.bytes -= bytes_of(&earlier.block),
             None => self.order.push_back(place),

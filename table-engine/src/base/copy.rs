@@ -169,7 +169,7 @@ impl BaseView {
         Ok(Self { pool, stored: Arc::new(stored) })
     }
 
-    /// Writes part of a file of a version being restored. A write at offset 0 creates the file.
+    /// Writes part of a file that belongs to the version being restored. A write at offset 0 creates the file.
     pub(crate) fn write_file(&self, file: &BackupFile, offset: u64, bytes: &[u8]) -> Result<()> {
         let run = self.run(file)?;
         let opened = match offset {
@@ -219,7 +219,7 @@ pub(super) fn pool_in(disk: &Arc<dyn Disk>, folder: &Path) -> Arc<Pool> {
     Arc::new(Pool::new(Arc::clone(disk), folder.to_owned(), 0))
 }
 
-/// Reads the copy of a run and verifies it. If both the copy and the original are corrupted, returns the error of the original.
+/// Reads the copy of a run and verifies it. If both the copy and the original are corrupted, returns the error for the original.
 pub(super) fn check_copy(run: &Run, copy: &Run) -> Result<()> {
     check(copy).or_else(|error| check(run).and(Err(error)))
 }

@@ -31,7 +31,7 @@ fn within<'k>(segment_end: Option<&'k [u8]>, end: &'k [u8]) -> &'k [u8] {
 }
 
 impl BaseCursor {
-    /// Creates a cursor before the first entry of a span.
+    /// Creates a cursor positioned before the first entry in a span.
     pub(super) fn new(version: &Arc<Version>, span: &Span, reading: Reading) -> Result<Self> {
         let index = version.find(&span.start);
         let layers = version.segments().get(index).map_or(&[][..], |segment| &segment.layers);

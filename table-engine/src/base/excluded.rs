@@ -53,7 +53,7 @@ pub(super) struct Broken {
     keys: Keys,
 }
 
-/// The unreadable keys of a segment.
+/// The unreadable keys in a segment.
 enum Keys {
     /// All keys in the segment, because the run's index cannot be read.
     All,
@@ -91,8 +91,8 @@ impl Base {
         (is_refused || self.merges.apart.contains(segment)).then_some(Broken { index, run, keys: Keys::All })
     }
 
-    /// Seals an unreadable layer and all older layers of a segment. If only one block is unreadable, its key range is first split off as a separate segment, if
-    /// possible.
+    /// Seals an unreadable layer and all older layers of a segment. If only one block is unreadable, the function first tries to split off the block's key
+    /// range as a separate segment.
     pub(super) fn set_apart(&mut self, Broken { index, run, keys }: Broken) -> Result<()> {
         let Some(segment) = self.version.segments().get(index) else { return Ok(()) };
         let (mut start, end) = (segment.start.to_vec(), self.version.end(index));
@@ -101,7 +101,7 @@ impl Base {
             let behind = successor(&last);
             let inside = end.is_none_or(|end| behind.as_slice() < end);
             let cut = version.cut(&first).and_then(|()| if inside { version.cut(&behind) } else { Ok(()) });
-            // The segment is not split if the index of another run cannot be read.
+            // If another run's index cannot be read, the segment is not split.
             match cut {
                 Ok(()) => start = first,
                 Err(_) => version = Version::clone(&self.version),

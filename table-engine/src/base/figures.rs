@@ -50,8 +50,8 @@ impl Base {
         self.holding(&Span::table(table)).next().is_some()
     }
 
-    /// Returns the positions of the segments that may contain keys of a span, according to the indexes of their runs. A run whose index cannot be read may
-    /// contain any key.
+    /// Returns the positions of the segments that may contain keys in a span, according to their runs' indexes. A run whose index cannot be read is treated as
+    /// if it might contain any key.
     fn holding(&self, span: &Span) -> impl Iterator<Item = usize> {
         let from = self.version.find(&span.start);
         let segments = self.version.segments().iter().enumerate().skip(from);

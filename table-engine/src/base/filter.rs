@@ -29,7 +29,7 @@ pub(super) fn hash(key: &[u8]) -> u64 {
     hash
 }
 
-/// Returns the offset of the bucket for a hash, and the byte position and mask of each of its bits within the bucket.
+/// Returns the offset of the bucket for a hash, and the positions of the hash's bits within the bucket, each as a byte index and a mask.
 fn places(hash: u64, buckets: usize) -> (usize, impl Iterator<Item = (usize, u8)>) {
     // The upper half of the hash selects the bucket, and the lower half selects the bits.
     let bucket = ((hash >> 32) * buckets as u64) >> 32;

@@ -46,7 +46,8 @@ impl Lineage {
 
     /// Returns `true` if the version with this lineage is an earlier state of the version with the lineage `later`. Also returns `true` if the relation is
     /// unknown: this lineage is empty, or `later` is full and the two lineages share no session. A lineage that contains a session also contains all later
-    /// sessions of the same folder. If the lineages share only sessions before this lineage's last one, this lineage therefore belongs to a copy of the folder.
+    /// sessions of the same folder. For this reason, if the lineages share only sessions before this lineage's last one, this lineage belongs to a copy of the
+    /// folder.
     pub(super) fn is_continued_by(&self, later: &Self) -> bool {
         let Some(last) = self.0.last() else { return true };
         match later.find(last) {

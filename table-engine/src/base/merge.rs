@@ -27,7 +27,8 @@ use crate::key;
 /// Merge state that versions do not record.
 #[derive(Debug, Default)]
 pub(super) struct Merges {
-    /// The current compaction need not merge runs with this number or a larger one. `None` if no compaction is in progress.
+    /// The number of the next run when the current compaction started. The compaction need not merge this run or later ones. `None` if no compaction is in
+    /// progress.
     pub(super) compact: Option<u64>,
     /// The layers excluded from merges.
     pub(super) apart: Apart,
@@ -89,15 +90,14 @@ impl Base {
     pub(crate) fn merge(&mut self) -> Result<Merged> {
         let figures = self.figures();
         let chosen = policy::choose(&figures, self.run_bytes, self.merges.turn);
-        // Under sustained load, some merge is always due. Therefore, the list of dropped tables is pruned and a compaction is ended once no required merge is
-        // due.
+        // Under sustained load, some merge is always due, so only required merges delay pruning the list of dropped tables and ending a compaction.
         if !figures.iter().any(|segment| segment.condition == Condition::Required) {
             // The list changes only in memory; the next recorded version persists the change. A segment excluded from merges may still contain rows of a
             // dropped table.
             let dropped = std::mem::take(&mut self.stored.meta.dropped);
             self.stored.meta.dropped = dropped.into_iter().filter(|table| self.has_rows_of(*table)).collect();
-            // No required merge is left, so a merge of a single segment only concerns layers added after the compaction started. A merge of several segments
-            // joins small segments, which is part of the compaction.
+            // No required merge is left, so a merge of a single segment is needed only for layers added after the compaction started. A merge of several
+            // segments joins small segments, which is part of the compaction.
             let is_compacted = chosen.as_ref().is_none_or(|(choice, _)| choice.segments.len() == 1);
             if is_compacted && self.merges.compact.take().is_some() {
                 return Ok(Merged::All);
@@ -153,7 +153,8 @@ impl Base {
         }
     }
 
-    /// Returns the part of a choice that the next step merges. If a segment is larger than two runs, each step merges a part about as large as one run.
+    /// Returns the part of the chosen merge that the next step performs. If a segment is larger than two runs, each step merges a part about as large as one
+    /// run.
     pub(super) fn part(&self, choice: &Choice) -> Result<Option<Part>> {
         let version = &self.version;
         let segments = version.segments().get(choice.segments.clone()).unwrap_or_default();
@@ -172,7 +173,7 @@ impl Base {
         if is_whole {
             return Ok(Some(part));
         }
-        // The last key and the size of the first blocks of each layer, up to a total size of one run per layer.
+        // The last key and the size of each layer's first blocks, up to about the size of one run per layer.
         let mut ends = Vec::new();
         for layer in &layers {
             let directory = layer.run.directory()?;
@@ -206,7 +207,7 @@ impl Base {
         let Some(part) = self.part(choice)? else { return Err(stopped()) };
         let outcome = self.write_part(&part)?;
         if let Err(error) = self.prove(&part, &outcome) {
-            // If the merge is refused, its files are removed.
+            // The files of the refused merge are removed later. Until then, their run numbers must not be reused.
             self.stored.next = outcome.stored.next;
             self.obsolete.extend(outcome.written);
             return Err(error);

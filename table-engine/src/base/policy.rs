@@ -52,15 +52,15 @@ impl std::iter::Sum for Weight {
     }
 }
 
-/// A condition for merging a segment that does not depend on the sizes of its layers.
+/// A condition for merging a segment. It does not depend on the sizes of the segment's layers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Condition {
     #[default]
     Usual,
     /// The segment must be merged completely, because it has rows of a dropped table, or because the compaction in progress has not reached it.
     Required,
-    /// Only the given number of newest layers may be merged, and only if the segment has too many layers. The older layers are sealed, because they
-    /// cannot be read or a merge of them was refused.
+    /// Only the `newer` newest layers may be merged, and only if the segment has too many layers. The older layers are sealed, because they cannot be read or a
+    /// merge of them was refused.
     SetApart { newer: usize },
 }
 
@@ -131,7 +131,7 @@ impl Figures {
         deletions >= DELETIONS && 2 * deletions >= entries.saturating_sub(deletions)
     }
 
-    /// Returns the number of newest layers that may be merged.
+    /// Returns how many of the newest layers may be merged.
     fn mergeable(&self) -> usize {
         match self.condition {
             Condition::SetApart { newer } => newer.min(self.layers.len()),
@@ -144,7 +144,7 @@ impl Figures {
         if self.mergeable() < 2 { 0 } else { self.layers.len() }
     }
 
-    /// Returns the number of newest layers to merge if the segment has too many layers.
+    /// Returns how many of the newest layers to merge if the segment has too many.
     fn top(&self) -> usize {
         let mergeable = self.mergeable();
         if mergeable == self.layers.len() && 4 * self.newer() >= self.total().bytes {
@@ -209,14 +209,14 @@ fn complete(index: usize) -> Choice {
     Choice { segments: index..index + 1, layers: usize::MAX }
 }
 
-/// Chooses the newest layers of the segment with the most layers, if it has at least `least` layers.
+/// If the segment with the most layers has at least `least` layers, chooses its newest layers.
 fn deep(segments: &[Figures], least: usize) -> Option<Choice> {
     let (index, segment) = segments.iter().enumerate().max_by_key(|(_, segment)| segment.depth())?;
     let choice = || Choice { segments: index..index + 1, layers: segment.top() };
     (segment.depth() >= least).then(choice)
 }
 
-/// Chooses the segment with the largest share of waste, if the base has more than `times` the permitted waste.
+/// If the base has more than `times` times the permitted waste, chooses the segment with the largest share of waste.
 fn wasteful(segments: &[Figures], run_bytes: u64, times: u64) -> Option<Choice> {
     let (waste, allowed) = waste(segments, run_bytes);
     let share = |segment: &Figures| {

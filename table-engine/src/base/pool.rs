@@ -146,7 +146,7 @@ impl Pool {
         Ok(file)
     }
 
-    /// Closes the file of a run, because a new file may be given the same number.
+    /// Closes the file that is open under a run number. Otherwise, a later file with this number would be read through the old handle.
     fn forget(&self, number: u64) {
         self.open().files.remove(&number);
     }

@@ -17,7 +17,7 @@ impl Base {
     pub(super) fn prove(&self, part: &Part, outcome: &Outcome) -> Result<()> {
         let (mut old, new) = (Version::clone(&self.version), &outcome.stored.version);
         let end = part.end.as_deref();
-        // A segment of the new version may start at `end`.
+        // A segment in the new version may start at `end`, so the old version is split there before the two are compared.
         if let Some(end) = end {
             old.cut(end)?;
         }

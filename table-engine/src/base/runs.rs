@@ -80,7 +80,7 @@ impl<'p> RunsWriter<'p> {
 }
 
 impl Drop for RunsWriter<'_> {
-    /// Removes the files of all runs if the writer was not finished.
+    /// If the writer was not finished, removes the files of all runs.
     fn drop(&mut self) {
         if !self.finished {
             for number in self.numbers.clone() {

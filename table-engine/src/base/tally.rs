@@ -1,7 +1,7 @@
 //! Tallies: the number of entries in a set, and an order-independent checksum of the entries.
 //!
-//! The tally of each block is recorded when the block is written. A merge compares the tallies of the entries read, written and omitted. A lost, added or
-//! changed row is thereby detected before the result is published.
+//! The tally of each block is recorded when the block is written. A merge compares the tallies of the entries read, written and omitted, so a lost, added or
+//! changed row is detected before the result is published.
 
 use table_store::row::RowView;
 
@@ -9,7 +9,7 @@ use crate::base::filter;
 
 /// The multiplier of the checksum, an odd number with well-mixed bits.
 const MULTIPLIER: u64 = 0xD6E8_FEB8_6659_FD93;
-/// The number that is hashed in place of a Timestamp if the entry is a tombstone. No row has this Timestamp.
+/// For a tombstone, this number is hashed in place of a Timestamp. No row has this Timestamp.
 const DELETION: u64 = u64::MAX;
 
 /// The number of entries and tombstones, and a commutative checksum over the entries' keys and versions.

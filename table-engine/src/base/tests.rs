@@ -240,7 +240,7 @@ fn rest(base: &mut Base) -> usize {
     std::iter::from_fn(|| matches!(base.merge().unwrap(), Merged::Slice).then_some(())).count()
 }
 
-/// Tests a base that was written with large runs and is reopened with small runs. The first merged part then contains no block of one of the layers.
+/// Tests a base that was written with large runs and is reopened with small runs. The first merged part then contains no block from one of the layers.
 #[test]
 fn an_interrupted_merge_keeps_the_layers_below_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -337,8 +337,8 @@ fn ordered_rows_are_never_merged_and_a_merge_writes_one_slice() {
     assert!(slices > 20, "{slices}");
 }
 
-/// Tests that rows are never merged if they are loaded in key order into two tables, or into two parts of one table, even if the rows lie between rows of other
-/// tables.
+/// Tests that rows loaded in key order are never merged, whether they are loaded into two tables or into two parts of one table, and even if they lie between
+/// rows of other tables.
 #[test]
 fn ordered_rows_between_others_are_never_merged() {
     let folder = tempfile::tempdir().unwrap();

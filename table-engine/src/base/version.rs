@@ -1,7 +1,7 @@
 //! A version of the base: the runs that contain the rows of each key range. A version is immutable; each change creates a new version.
 //!
 //! The key space is divided into segments without gaps. A segment has layers, newest first. The newest layer with an entry for a key takes precedence. A run
-//! may be a layer of many segments; in each of them, only the entries within the segment are visible. A segment can therefore be split without rewriting any
+//! may be a layer of many segments; in each of them, only the entries within the segment are visible. As a result, a segment can be split without rewriting any
 //! rows, and one half can be merged without reading the other.
 
 pub(super) mod stored;
@@ -23,7 +23,7 @@ use crate::key;
 #[derive(Clone, Debug)]
 pub(super) struct Layer {
     pub(super) run: Arc<Run>,
-    /// The weight of the blocks that may contain keys of the segment.
+    /// The weight of the blocks that may contain keys in the segment.
     pub(super) weight: Weight,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Version {
 
 /// Returns a run as a layer for the keys between two bounds, or `None` if the run has no block between them.
 pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<Option<Layer>> {
-    // Most runs are ruled out by their first and last keys. Their indexes, which may not be in memory, are then not read.
+    // Most runs are ruled out by their first and last keys, so their indexes, which may not be in memory, need not be read.
     if !run.may_hold(start, end) {
         return Ok(None);
     }
@@ -233,7 +233,7 @@ impl Version {
     }
 
     /// Returns the first key of a block range, and a key after its last key. If only a few rows lie between a range of tombstones and an end of its segment,
-    /// the range is extended to that end. Otherwise, these rows would become a tiny segment.
+    /// the range is extended to that end, because these rows would otherwise become a tiny segment.
     fn widened(&self, stretch: &Stretch, directory: &Directory) -> (Vec<u8>, Vec<u8>) {
         let (mut first, mut behind) = stretch.ends(directory);
         let hidden = 2 * directory.weigh(stretch.blocks.clone()).deletions;
@@ -260,7 +260,7 @@ impl Version {
         is_one.then_some((index, segment))
     }
 
-    /// Returns `true` if both keys are in the same segment and none of its blocks lies between the keys. The segment must have layers.
+    /// Returns `true` if both keys are in the same segment and no block of this segment lies between them. The segment must have layers.
     fn is_free(&self, first: &[u8], behind: &[u8]) -> bool {
         self.segment_of(first, behind).is_some_and(|(index, _)| !self.has_blocks(index, first, Some(behind)))
     }
@@ -291,8 +291,8 @@ impl Version {
     /// Replaces the layers of the given runs with the merged run. The affected segments become one segment.
     ///
     /// # Errors
-    /// `InternalError` if a layer would be lost or would end up above a newer layer, that is, unless the merged layers are the newest layers of one segment or
-    /// all layers of several segments.
+    /// `InternalError` if a layer would be lost or would end up above a newer layer, that is, if the merged layers are neither the newest layers of one segment
+    /// nor all layers of several segments.
     pub(super) fn replace(
         &mut self,
         range: Range<usize>,
@@ -317,7 +317,7 @@ impl Version {
         Ok(())
     }
 
-    /// Returns the run numbers of the segment that contains a key, newest first.
+    /// Returns the run numbers of the layers in the segment that contains a key, newest first.
     pub(super) fn runs_of(&self, key: &[u8]) -> Vec<u64> {
         self.segments.get(self.find(key)).map(|segment| segment.runs().collect()).unwrap_or_default()
     }

@@ -45,7 +45,7 @@ impl BaseView {
         self.get_unless(key, |run, hash| skipped.contains_in(run.number, key) && run.is_possible(hash))
     }
 
-    /// Looks up the row with the given key. `ends` is called for each run with the hash of the key. If it returns `true`, the search stops and returns `None`.
+    /// Looks up the row with the given key. `ends` is called for each run with the key's hash. If it returns `true`, the search stops and returns `None`.
     fn get_unless(&self, key: &[u8], ends: impl Fn(&Run, u64) -> bool) -> Result<Option<Row>> {
         let Some(segment) = self.stored.version.segments().get(self.stored.version.find(key)) else {
             return Ok(None);
@@ -64,18 +64,18 @@ impl BaseView {
         Ok(None)
     }
 
-    /// Returns a cursor over the rows of a span.
+    /// Returns a cursor over the rows in a span.
     pub(crate) fn range(&self, span: &Span) -> Result<BaseCursor> {
         BaseCursor::new(&self.stored.version, span, Reading { keep: true, skipped: None })
     }
 
-    /// Returns a cursor over the rows of a span. The cursor skips unreadable parts of the base, and adds their key ranges to `skipped`.
+    /// Returns a cursor over the rows in a span. The cursor skips unreadable parts of the base, and adds their key ranges to `skipped`.
     pub(crate) fn range_around(&self, span: &Span, skipped: &Skipped) -> Result<BaseCursor> {
         let reading = Reading { keep: true, skipped: Some(skipped.clone()) };
         BaseCursor::new(&self.stored.version, span, reading)
     }
 
-    /// Returns a cursor over the rows of a span, for rows that are read only once. The cursor bypasses the cache.
+    /// Returns a cursor over the rows in a span, for rows that are read only once. The cursor bypasses the cache.
     pub(crate) fn sweep(&self, span: &Span) -> Result<BaseCursor> {
         BaseCursor::new(&self.stored.version, span, Reading { keep: false, skipped: None })
     }
@@ -118,7 +118,7 @@ impl BaseView {
         self.pool.give_files_back();
     }
 
-    /// Returns `true` if the file of a run may contain rows of a span, or if this version has no such run. This function reads no file.
+    /// Returns `true` if the file of a run may contain rows in a span, or if this version has no such run. This function reads no file.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn file_may_hold(&self, file: &str, span: &Span) -> bool {
         let runs = self.stored.version.runs();
@@ -126,7 +126,7 @@ impl BaseView {
         run.is_none_or(|run| run.may_hold(&span.start, Some(&span.end)))
     }
 
-    /// Returns `true` if the base may have rows of a span. This function reads no file.
+    /// Returns `true` if the base may have rows in a span. This function reads no file.
     pub(crate) fn may_hold(&self, span: &Span) -> bool {
         self.layers_of(span).next().is_some()
     }

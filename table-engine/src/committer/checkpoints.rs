@@ -20,13 +20,14 @@ use crate::reserve::{Reserve, SMALL_CHECKPOINT};
 use crate::state::State;
 use crate::threads::{Thread, Threads};
 
-/// The longest delay before a commit group while the checkpoint thread catches up.
+/// The maximum delay before a commit group. The delay throttles writers while the checkpoint thread catches up.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// A checkpoint starts when the memtable contains this many tombstones, because scans must skip each tombstone until a merge removes it.
 const DELETIONS: usize = 4_096;
 
-/// Estimates the number of bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts once it would free at least as many bytes.
+/// Estimates the number of bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts once it would free at least that many
+/// bytes.
 const fn reclaim_threshold(tables: usize) -> u64 {
     // The first term is the first extent of a journal file. The second term is the space for each table in both copies of `BASE`, which a merge may write
     // again.
@@ -118,8 +119,8 @@ impl Checkpoints {
         all.flat_map(std::mem::take)
     }
 
-    /// Registers a dropped table. The next checkpoint removes its rows from the base. A checkpoint is triggered if the rows are large, or if disk space is
-    /// short.
+    /// Registers a dropped table. The next checkpoint removes its rows from the base. A checkpoint is triggered if the rows take up much space, or if disk
+    /// space is short.
     pub(super) fn dropped(&mut self, id: u32, state: &State) -> Result<()> {
         let in_base = state.base.as_ref().is_some_and(|base| base.may_hold(&Span::table(id)));
         // The frozen rows may include rows of this table, which enter the base when the checkpoint in progress completes.
@@ -157,7 +158,7 @@ impl Checkpoints {
         self.request_reclaim(state);
     }
 
-    /// Called if the next checkpoint cannot start. Sends the error to all callers that wait for it. Writes continue while space remains.
+    /// Called if the next checkpoint cannot start. Sends the error to all callers that wait for the checkpoint. Writes continue while space remains.
     fn put_off(&mut self, error: &Error) {
         self.requested = !self.dropped.is_empty();
         for answer in self.next.drain(..).chain(self.next_compaction.drain(..)) {
@@ -166,8 +167,7 @@ impl Checkpoints {
     }
 
     fn is_due(&self, state: &State, journal_bytes: u64) -> bool {
-        // On a full disk, deleted rows free no space until the next checkpoint. Checkpoints therefore start early, while they still fit into the smallest
-        // reserve.
+        // On a full disk, deleted rows free no space until the next checkpoint, so checkpoints start early, while they still fit into the smallest reserve.
         let checkpoint_bytes = self.thresholds.checkpoint_bytes;
         let most = if self.reserve.is_whole() {
             checkpoint_bytes

@@ -33,7 +33,7 @@ pub(crate) struct Direct {
 }
 
 impl Direct {
-    /// Creates a shared committer. If `by_callers` is `true`, callers run the committer, and it publishes its state on demand.
+    /// Creates a shared committer. If `by_callers` is `true`, callers run the committer on their own threads, and it publishes its state on demand.
     pub(crate) fn new(mut committer: Committer, by_callers: bool) -> Self {
         committer.publication.on_demand = by_callers;
         let (steady, shared) = (committer.steady.clone(), Arc::clone(&committer.shared));
@@ -48,7 +48,7 @@ impl Direct {
     pub(crate) fn state(&self, check_process: impl FnOnce() -> Result<()>) -> Result<Arc<State>> {
         let mut held = match self.committer.try_lock() {
             Ok(held) => held,
-            // The thread that holds the lock does not exist in a forked process.
+            // In a forked process, the thread that holds the lock does not exist.
             Err(_) => check_process().map(|()| self.lock())?,
         };
         held.as_mut().map_or_else(|| Err(closed()), Committer::publish_on_demand)
@@ -94,7 +94,7 @@ impl Direct {
         None
     }
 
-    /// Runs on the committer's thread until it receives a close request or every handle has been dropped, like [`Committer::run`].
+    /// Like [`Committer::run`], runs on the committer's thread until it receives a close request or every handle has been dropped.
     pub(crate) fn run(
         &self,
         requests: &Receiver<Request>,

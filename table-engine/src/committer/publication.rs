@@ -1,8 +1,8 @@
 //! Publishes the state of an in-memory engine to readers.
 //!
-//! A published state shares its rows with the committer's state. The next write must therefore copy each map node on the path to its row, and increment the
-//! reference counts of all rows in these nodes. That costs more than the write itself. If callers run the committer, the state is therefore published on
-//! demand: a write withdraws the published state, and the next reader obtains the current state from the committer.
+//! A published state shares its rows with the committer's state. Because of this sharing, the next write must copy each map node on the path to its row, and
+//! increment the reference counts of all rows in these nodes. That costs more than the write itself, so if callers run the committer, the state is published on
+//! demand: a write withdraws the published state (replaces it with a placeholder), and the next reader obtains the current state from the committer.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use crate::state::State;
 pub(super) struct Publication {
     /// `true` if the state is published when a reader requests it; `false` if it is published after each group.
     pub(super) on_demand: bool,
-    /// `true` if the published state is withdrawn.
+    /// `true` if the published state has been replaced with a placeholder.
     is_withdrawn: bool,
-    /// `true` while a change of the state is incomplete.
+    /// `true` while a change to the state is incomplete.
     is_changing: bool,
 }
 
 impl Committer {
-    /// Runs a change of the state. If the change panics, the state is never published again.
+    /// Applies a change to the state. If the change panics, the state is never published again.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut Self)) {
         self.withdraw();
         self.publication.is_changing = true;
@@ -31,7 +31,7 @@ impl Committer {
         self.publication.is_changing = false;
     }
 
-    /// If states are published on demand, withdraws the published state, so the rows of the state are no longer shared.
+    /// If states are published on demand, replaces the published state with a placeholder, so the committer's rows are no longer shared.
     fn withdraw(&mut self) {
         if self.publication.on_demand && !self.publication.is_withdrawn {
             self.publication.is_withdrawn = true;
@@ -49,7 +49,7 @@ impl Committer {
     /// Publishes the state for a reader.
     ///
     /// # Errors
-    /// `EnginePoisoned` if a change of the state is incomplete.
+    /// `EnginePoisoned` if a change to the state is incomplete.
     pub(super) fn publish_on_demand(&mut self) -> Result<Arc<State>> {
         if self.publication.is_changing {
             return Err(self.shared.gone());

@@ -83,7 +83,7 @@ impl Committer {
             let deleted = || changes.iter().filter(|change| change.row.is_none()).map(|change| &change.key);
             let (first, deletions) = (deleted().min().cloned(), deleted().count());
             for Change { key, row } in changes {
-                // An in-memory engine has no base whose rows a delete would have to hide, so it needs no tombstones.
+                // An in-memory engine has no base with older rows to hide, so it needs no tombstones.
                 match (row, &self.disk) {
                     (None, None) => self.state.memtable.remove(&key),
                     (row, None) => self.state.memtable.set(key, row),

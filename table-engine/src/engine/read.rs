@@ -1,4 +1,4 @@
-//! Provides the state for reads of an engine.
+//! Provides the state that reads of an engine use.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ impl Inner {
         match (self.shared.published()?, &self.direct) {
             (Some(state), _) => Ok(state),
             (None, Some(direct)) => direct.state(|| self.check_process()).map(Guard::from_inner),
-            // Only a committer run by its callers (`direct`) withdraws the state.
+            // Only a committer that runs on its callers' threads (`direct`) withdraws the published state, so this case does not occur.
             (None, None) => Err(self.shared.gone()),
         }
     }

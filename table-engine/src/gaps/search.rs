@@ -63,7 +63,7 @@ impl<'s> Search<'s> {
         self.is_in_gap = false;
     }
 
-    /// Returns the longest gap of the scan. `gaps` belongs to the scanned state.
+    /// Returns the longest gap that the scan has found. `gaps` must belong to the scanned state.
     pub(in super::super) fn finish(self, gaps: &Gaps) -> Option<FoundGap> {
         self.longest.map(|(_, span)| gaps.found(span))
     }

@@ -1,4 +1,4 @@
-//! Tests that states with gaps agree with a simple map, even with snapshots, late gap reports, reverted writes, and checkpoints.
+//! Tests that states with gaps agree with a simple map, even with snapshots, late gap reports, rolled-back writes, and checkpoints.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
@@ -33,7 +33,7 @@ enum Act {
     },
     /// Delivers the oldest gap report to the latest state.
     Deliver,
-    /// Reverts the writes made since the state was last published.
+    /// Rolls back the writes made since the state was last published.
     TakeBack,
     Publish,
     TakeSnapshot,

@@ -51,7 +51,7 @@ impl Salt {
 pub(crate) struct FileHeader {
     /// The number of the file, as in its name.
     pub(crate) number: u64,
-    /// A lower bound for the sequence numbers of the frames.
+    /// A lower bound on the frames' sequence numbers.
     pub(crate) sequence: u64,
     pub(crate) salt: Salt,
 }

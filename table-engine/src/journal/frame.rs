@@ -21,7 +21,7 @@ use crate::key::{Key, TABLE_BYTES};
 
 /// The size in bytes of a frame's head, which precedes the record.
 pub(crate) const HEADER: usize = 28;
-/// The offset in a frame of the head's checksum.
+/// The offset of the head's checksum within a frame.
 const HEAD: usize = 24;
 
 /// The maximum total size of a transaction's changes in [bytes](Change::bytes). The limit follows from the length of a record, which is a `u32`.
@@ -49,7 +49,7 @@ impl Change {
 /// The changes of one transaction, as recorded in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Record {
-    /// A transaction that wrote entities of one partition.
+    /// A transaction that wrote entities in one partition.
     Write { ticks: u64, changes: Vec<Change> },
     /// A transaction that created a table.
     Create { entry: TableEntry },
@@ -76,7 +76,7 @@ impl Record {
             Self::Write { ticks, changes } => {
                 out.u8(WRITE);
                 out.u64(*ticks);
-                // All keys of a transaction are in the same partition, so the bytes of the partition are written only once.
+                // All keys in a transaction are in the same partition, so the bytes of the partition are written only once.
                 let shared = changes.first().map_or(0, |change| partition_bytes(&change.key));
                 out.bytes(changes.first().and_then(|change| change.key.get(..shared)).unwrap_or_default());
                 for change in changes {
@@ -135,7 +135,7 @@ impl Record {
     }
 }
 
-/// Returns the length of a key's beginning, up to and including the end marker of the partition.
+/// Returns the length of a key's prefix, up to and including the partition's end marker.
 pub(crate) fn partition_bytes(key: &[u8]) -> usize {
     let texts = key.get(TABLE_BYTES..).unwrap_or_default();
     texts.iter().position(|byte| *byte == 0).map_or(key.len(), |end| TABLE_BYTES + end + 1)

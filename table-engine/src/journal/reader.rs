@@ -21,7 +21,7 @@ pub(crate) struct End {
     pub(crate) sequence: u64,
     /// `true` if only zeros follow the last intact frame; `false` if the last write was torn.
     pub(crate) clean: bool,
-    /// The first offset that may not be durable: no sync is known to have covered it.
+    /// The first offset that is not known to have been synced.
     pub(crate) unsynced: u64,
     /// `true` if the file has no frames, or its last frame is a closing frame.
     pub(crate) is_closed: bool,
@@ -115,7 +115,7 @@ fn read_frames(
         if head.sequence != end.sequence || !head.accepts(&record, salt) {
             break;
         }
-        // The checksum is valid, but the bytes are not a record. They were therefore written by another program.
+        // The checksum is valid, but the bytes are not a record, so another program wrote them.
         let written = Record::read(&record).ok_or_else(|| corrupted(path, end.offset))?;
         end.is_closed = written.is_empty();
         // This is the first frame after a sync, so all previous frames are durable.
@@ -159,7 +159,7 @@ impl Rest {
         const ZEROS: [u8; BLOCK + HEADER - 1] = [0; BLOCK + HEADER - 1];
         let mut rest = Self { clean: true, synced_later: false };
         let mut block = Vec::with_capacity(ZEROS.len());
-        // Each block is extended to include all heads that start in it.
+        // Each block is read with some additional bytes, so it includes all heads that start in it.
         for start in (end.offset..length).step_by(BLOCK) {
             let count = usize::try_from(length - start).unwrap_or(usize::MAX).min(ZEROS.len());
             block.resize(count, 0);
@@ -169,8 +169,8 @@ impl Rest {
             }
             rest.clean = false;
             for (place, bytes) in (start..).zip(block.windows(HEADER)) {
-                // The file has room for a limited number of frames. A sequence number that is too far ahead, or that belongs to the file's old content, is
-                // therefore rejected without computing a checksum.
+                // The file has room for a limited number of frames, so a sequence number that is too far ahead, or that belongs to the file's old content, is
+                // rejected without computing a checksum.
                 let is_near = |sequence: u64| sequence.wrapping_sub(end.sequence) < length;
                 if Head::peek(bytes).is_some_and(is_near)
                     && let Some(head) = Head::read(bytes, salt).filter(|head| head.durable > end.sequence)

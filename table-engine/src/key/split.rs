@@ -1,7 +1,7 @@
 //! Keys split into a prefix and a rest, as they are stored in the blocks of the base.
 
-/// A key, split into a prefix, which it usually shares with neighbouring keys, and the rest. The two parts are joined only on demand, because filters reject
-/// most rows without reading their keys.
+/// A key split into two parts: a prefix, which it usually shares with neighbouring keys, and the rest. The two parts are joined only on demand, because filters
+/// reject most rows without reading their keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SplitKey<'k> {
     front: &'k [u8],
@@ -53,7 +53,7 @@ impl<'k> SplitKey<'k> {
         buffer
     }
 
-    /// Returns the number of bytes of the prefix.
+    /// Returns the number of bytes in the prefix.
     pub(crate) const fn front(self) -> usize {
         self.front.len()
     }

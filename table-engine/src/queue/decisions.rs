@@ -40,8 +40,7 @@ fn after(now: u64, time: Duration) -> u64 {
 /// Adds a message to the queue, and returns its lease.
 pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Result<Lease> {
     ground.grow()?;
-    // The first put after the engine is opened also searches. Expired messages are therefore removed even if a program puts only a few messages each time it
-    // runs.
+    // The first put after the engine is opened also searches, so expired messages are removed even if a program puts only a few messages each time it runs.
     if ground.positions.puts == 0 {
         let from = ground.positions.search;
         // If the queue cannot be read, its expired messages remain, but the new message is still put. The next search then starts at the head, as it does after
@@ -162,8 +161,8 @@ pub(super) fn receive(
         ground.put(rows::aside_key(ground.table, &key)?, aside);
         ground.delete(key);
     }
-    // IMPORTANT: a message that is put or hidden later becomes visible at `began` or later, because the clock never goes backwards. The message is therefore
-    // never before the head. The head spares each receive from skipping the tombstones of all received messages.
+    // IMPORTANT: the clock never goes backwards, so a message that is put or hidden later becomes visible at `began` or later, and is never before the head.
+    // The head spares each receive from skipping the tombstones of all received messages.
     ground.pass(from, front);
     Ok((leases, rest))
 }

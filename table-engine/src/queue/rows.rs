@@ -19,11 +19,11 @@ use crate::state::State;
 
 /// The partition of all rows of a queue. A queue has only one partition, because both rows of a message are changed in one transaction.
 pub(crate) const PARTITION: &str = "";
-/// The number of digits in a key for a time in ticks.
+/// The number of digits with which a key encodes a time in ticks.
 const TICKS: usize = 19;
 /// The maximum number of bytes that are kept of a corrupted row. An intact row has about 100 bytes.
 const ASIDE: usize = 1_024;
-/// The number of digits in a key for the index of a message within its transaction.
+/// The number of digits with which a key encodes a message's index within its transaction.
 const PLACE: usize = 2;
 
 /// Returns the key of a message's visibility row, and the pop receipt, which consists of the digits of that key. `ticks` is the Timestamp of the transaction
@@ -57,7 +57,7 @@ pub(super) fn aside_key(table: u32, damaged: &[u8]) -> Result<Key> {
     Ok(key_of(table, &format!("x{}", String::from_utf8_lossy(row_key))))
 }
 
-/// Returns the row that is stored in place of a corrupted row that is set aside. It contains the reason, and the first bytes of the corrupted row.
+/// Returns the row that records a corrupted row that is set aside. It contains the reason, and the first bytes of the corrupted row.
 pub(super) fn aside(damaged: RowView<'_>, reason: &Error) -> Row {
     let (shape, body) = damaged.parts();
     let mut bytes = [shape, body].concat();
@@ -83,7 +83,7 @@ pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
 }
 
 /// Returns the position of a message in visibility order, given the key of its visibility row. If the key is corrupted, its number ends at the first byte that
-/// is not a digit, and the missing digits count as zeros. No intact key therefore lies between the returned position and the corrupted key.
+/// is not a digit, and the missing digits count as zeros. This way, no intact key lies between the returned position and the corrupted key.
 pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     let (_, row_key) = key::KeyReader::default().split(key)?;
     let mut digits =
@@ -95,8 +95,8 @@ pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     Ok(Front { instant: number(), ticks: number() })
 }
 
-/// Returns the start of the first part that a scan from `from` skipped because of a disk error, or the last position if there is none. Such a part may become
-/// readable later, so the queue's head must not move past it. Messages in corrupted parts are lost, so these parts do not count.
+/// Returns the start of the first part that a scan from `from` skipped because of a disk error, or the last position if it skipped no such part. Such a part
+/// may become readable later, so the queue's head must not move past it. Messages in corrupted parts are lost, so these parts do not count.
 pub(super) fn end_of_readable(table: u32, from: Front, skipped: &Skipped) -> Result<Front> {
     let Some(first) = skipped.first_disk_error() else { return Ok(Front::LAST) };
     let is_before = first < shown_span(table, from, from.instant).start;
@@ -136,7 +136,7 @@ impl Shown {
         writer.finish()
     }
 
-    /// Returns `true` if the time to live has expired.
+    /// Returns `true` if the message's time to live has expired.
     pub(crate) fn is_expired(&self, now: u64) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
     }
@@ -179,13 +179,13 @@ impl<'a> Body<'a> {
         Ok(Self { text, inserted, expires })
     }
 
-    /// Returns `true` if the time to live has expired.
+    /// Returns `true` if the message's time to live has expired.
     pub(crate) fn is_expired(&self, now: u64) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
     }
 }
 
-/// Combines the two rows of a message into a message.
+/// Builds a message from its two rows.
 pub(crate) fn message(state: &State, table: u32, shown: &Shown) -> Result<Message> {
     let key = message_key(table, &shown.id).ok_or_else(|| corrupted("id"))?;
     let row = state.get(&key)?.ok_or_else(|| corrupted("text"))?;
@@ -221,7 +221,7 @@ pub(crate) fn readable(state: &State, table: u32, shown: &Shown) -> Result<Optio
     }
 }
 
-/// Converts a time of the engine's clock to a `DateTime`, the type in which callers receive times.
+/// Converts a time from the engine's clock to `DateTime`, the type that callers receive.
 pub(crate) fn datetime(instant: u64) -> DateTime<Utc> {
     ticks::to_datetime(instant).unwrap_or(DateTime::<Utc>::MAX_UTC)
 }

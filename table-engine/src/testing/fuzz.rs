@@ -77,7 +77,7 @@ pub fn journal(bytes: &[u8]) -> bool {
 pub fn record(bytes: &[u8]) -> bool {
     let Some(record) = Record::read(bytes) else { return false };
     if let Record::Write { changes, .. } = &record {
-        // All rows of a transaction are in one partition, so a record with several partitions is never written.
+        // All rows in a transaction are in one partition, so a record with several partitions is never written.
         let first: &[u8] = changes.first().map_or(&[], |change| &change.key);
         let partition = first.get(..frame::partition_bytes(first)).unwrap_or_default();
         if !changes.iter().all(|change| change.key.starts_with(partition)) {
@@ -103,7 +103,7 @@ pub fn journal_of(rows: &[(Vec<u8>, Row)]) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// Returns the bytes of a record that writes the given rows of one partition.
+/// Returns the bytes of a record that writes the given rows, which must be in one partition.
 #[must_use]
 pub fn record_of(rows: &[(Vec<u8>, Row)]) -> Vec<u8> {
     let change =

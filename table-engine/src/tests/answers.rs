@@ -27,7 +27,7 @@ fn poll<F: Future>(future: &mut Pin<Box<F>>, waker: &Waker) -> Poll<F::Output> {
     future.as_mut().poll(&mut Context::from_waker(waker))
 }
 
-/// Returns a hook that waits at a step until the hook is released and then calls `then`, and the flag and the channels that control the hook.
+/// Returns a hook, and the flag and channels that control it. The hook waits at a step until it is released, then calls `then`.
 fn stopping_at(
     step: Step,
     then: fn() -> Action,
@@ -148,7 +148,7 @@ fn a_panicking_waker_does_not_affect_other_callers() {
     let waker = Waker::from(Arc::new(Panics));
     for _ in 0..3 {
         let mut submit = Box::pin(engine.submit(&table, transaction("Sales", vec![("1", upsert(1))])));
-        // The response may already have arrived before the caller waited for it.
+        // The response may have arrived before the caller began to wait for it.
         let _ = poll(&mut submit, &waker);
         let other = engine.submit(&table, transaction("Sales", vec![("2", upsert(2))]));
         assert!(answered("the next write", other).is_ok());

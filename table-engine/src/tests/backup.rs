@@ -258,7 +258,7 @@ fn a_backup_of_another_engine_or_of_the_engine_before_a_restore_is_not_overwritt
         error.to_string()
     };
     assert!(refused(&other, "/late").contains("another engine"));
-    // An older state is restored and written to, so run numbers are used a second time.
+    // An older state is restored and written to, so run numbers are reused.
     restored(&disk, "/early", "/restored").unwrap();
     let restored_engine = padded(&disk, "/restored");
     assert!(refused(&restored_engine, "/late").contains("another engine, such as"));
@@ -306,7 +306,7 @@ fn a_backup_of_an_earlier_release_stays_readable_for_it_until_it_is_replaced() {
     assert_eq!(bytes(), manifest);
     pad(&engine, 10..40);
     wait(engine.checkpoint()).unwrap();
-    // First the checkpoint, then the copy of each run fails because the disk is full.
+    // Each attempt has more free space, so the disk becomes full later: first during the checkpoint, then while runs are copied.
     let mut failed = 0;
     for room in (0..30_000).step_by(1_000) {
         sim.set_room(room);

@@ -59,7 +59,7 @@ impl Panics {
     fn panic(&self) {
         if (self.is_meant)() {
             self.count.fetch_add(1, Ordering::Relaxed);
-            // Unlike `panic!`, this call does not print a backtrace, which takes long in a debug build.
+            // Unlike `panic!`, this call does not print a backtrace, which takes a long time in a debug build.
             std::panic::resume_unwind(Box::new("a subscriber panics"));
         }
     }

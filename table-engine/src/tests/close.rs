@@ -15,7 +15,7 @@ use crate::threads::Scheduler;
 /// Reads until the engine is closed. Returns a description of each wrong result.
 fn read_until_closed(engine: &Engine, begun: &AtomicBool) -> Vec<String> {
     let (key, mut wrong) = (EntityKey::new("Sales", "1").unwrap(), Vec::new());
-    // The engine may already be closed, because it is closed as soon as one of the readers has started.
+    // The engine may already be closed: the test closes it as soon as one of the readers has started.
     let Ok(snapshot) = engine.snapshot() else { return wrong };
     let query = Query::new(KeyRange::ALL);
     loop {

@@ -25,7 +25,7 @@ fn a_copied_folder_does_not_overwrite_later_backups_of_the_original() {
     wait(engine.backup(backup.path())).unwrap();
     drop(engine);
     let copied = copy_folder(folder.path());
-    // In the first case, the original is reopened after the copy was made. In the second case, the copy is made while the original is open.
+    // In the first case, the original is reopened after the copy has been made. In the second case, the copy is made while the original is open.
     for reopened in [true, false] {
         let engine = open(folder.path());
         let copied = if reopened { copied.path().to_owned() } else { copy_folder(folder.path()).keep() };

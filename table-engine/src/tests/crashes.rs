@@ -142,7 +142,7 @@ fn f4_a_failure_at_any_step_poisons_only_writes_and_reopening_recovers() {
             note(compacted);
         }
         note(wait(engine.checkpoint()));
-        // The engine continues if a file could not be deleted.
+        // If a file could not be deleted, the engine continues.
         let harmless = [Step::JournalDelete, Step::MergeWrite, Step::RunDelete].contains(&step);
         assert_eq!(failed, !harmless, "{step:?}");
         // Published writes remain readable.

@@ -41,7 +41,7 @@ fn a_disk_filled_next_to_deletions_is_freed_by_deletions() {
     let remove = |row| sent(engine.submit(&table, transaction("Sales", vec![(row, delete())])));
     let mut last = 0;
     let error = loop {
-        // The first group blocks at the gate until more requests are queued. Each group with the insert therefore also contains a deletion.
+        // The first group blocks at the gate until more requests are queued, so each group with the insert also contains a deletion.
         let shut = gate.lock().unwrap();
         let first = remove("first");
         let before = remove("missing");
@@ -255,7 +255,7 @@ fn a_write_that_changes_nothing_gives_its_group_no_right_to_the_reserve() {
     for kind in 0..5 {
         let disk = Arc::new(SimDisk::default());
         let on: Arc<dyn Disk> = disk.clone();
-        // The second gate blocks checkpoints, because they may use the reserve.
+        // The second gate blocks checkpoints, which might otherwise use the reserve.
         let gates = Arc::new([Mutex::new(()), Mutex::new(())]);
         let own = Arc::clone(&gates);
         let hook = Hook::new(move |step| {

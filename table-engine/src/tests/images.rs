@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use super::sim::SimDisk;
 use crate::disk::{Disk, DiskFile, DiskLock};
 
-/// The saved images of a disk, in call order.
+/// The saved images of a disk, in the order of the calls.
 type Images = Arc<Mutex<Vec<Arc<SimDisk>>>>;
 
 #[derive(Debug)]

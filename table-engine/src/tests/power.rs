@@ -66,7 +66,7 @@ fn images(durability: Durability) -> Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)> {
                 }
             });
         }
-        // A compaction merges the rows written so far during the remaining writes.
+        // While the remaining writes are in progress, a compaction merges the rows written so far.
         scope.spawn(|| wait(engine.compact()).unwrap());
     });
     wait(engine.compact()).unwrap();

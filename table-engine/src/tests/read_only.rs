@@ -152,8 +152,8 @@ impl Disk for AtEnd {
     }
 }
 
-/// Tests a reader that is suspended while the writer removes journal files. The second file has a row that was acknowledged before the reader began, and is
-/// removed after the reader has opened the first file. Files with hard links are removed, and not used again.
+/// Tests a reader that is suspended while the writer removes journal files. The second file contains a row that was acknowledged before the reader began. This
+/// file is removed after the reader has opened the first one. Files with hard links are removed instead of being reused.
 #[test]
 fn a_reader_does_not_take_a_removed_journal_file_for_the_end_of_the_journal() {
     let (folder, links) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -165,7 +165,7 @@ fn a_reader_does_not_take_a_removed_journal_file_for_the_end_of_the_journal() {
         }
         Action::Continue
     });
-    // IMPORTANT: the disk must know hard links, which the disk of `on_disk` does not.
+    // IMPORTANT: the disk must support hard links, which the disk used by `on_disk` does not.
     let writer = with_table(EngineOptions::new().failpoints(hook).open(folder.path()).unwrap());
     write(&writer, "1", upsert(1)).unwrap();
     let link = {

@@ -167,7 +167,7 @@ fn a_broken_frame_of_an_unsynced_write_is_torn_despite_later_good_frames() {
 fn bytes_inside_a_value_are_never_taken_for_a_frame() {
     let (folder, journal) = folder_with(5);
     let engine = on_disk(folder.path());
-    // The value imitates frames as closely as its author can. The author does not know the salt of the file.
+    // The value imitates frames as closely as possible without knowledge of the file's salt.
     let mut value = vec![b'x'; 10_000];
     for sequence in 1..200 {
         value.extend(frame_of(Salt { head: 0, record: 0 }, 40 * sequence, 40 * sequence));

@@ -86,7 +86,7 @@ fn a_broken_frame_is_corruption_if_the_next_file_has_a_frame() {
     write(&engine, "022", insert(22)).unwrap();
     let next = std::fs::read(path(folder.path(), 4)).unwrap();
     drop(engine);
-    // The files are in the state that an unfinished checkpoint would leave. A bit is then flipped.
+    // The files are put into the state that an unfinished checkpoint would leave. Then a bit is flipped.
     std::fs::write(path(before.path(), 4), &next).unwrap();
     assert_eq!(numbers(&on_disk(copy_folder(before.path()).path())).len(), 22);
     let mut bytes = std::fs::read(path(before.path(), 3)).unwrap();

@@ -182,7 +182,7 @@ fn a_flush_without_disk_space_is_retried_and_poisons_nothing() {
     assert_eq!(numbers(&open(&disk, 1 << 30)), (1..20).collect());
 }
 
-/// Tests that the engine is not poisoned if a merge finds a corrupted block on a full disk, although the block's position cannot be recorded without free
+/// Tests that a merge that finds a corrupted block on a full disk does not poison the engine, although the block's position cannot be recorded without free
 /// space.
 #[test]
 fn a_broken_block_found_on_a_full_disk_poisons_nothing() {

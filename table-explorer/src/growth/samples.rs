@@ -14,7 +14,7 @@ const STORES: usize = 16;
 const TABLES: usize = 64;
 /// The retention policy: period lengths in seconds, and the number of most recent periods whose last sample is kept.
 ///
-/// Periods without samples are not counted, and the current time is ignored. A sample with a wrong timestamp therefore takes up only one period, and each
+/// Periods without samples are not counted, and the current time is ignored. This way, a sample with a wrong timestamp takes up only one period, and each
 /// number includes one spare period.
 const PERIODS: [(i64, usize); 3] = [(60, 61), (HOUR, 49), (DAY, 401)];
 const HOUR: i64 = 3_600;

@@ -15,7 +15,7 @@ use crate::selection::{Condition, Selection};
 #[derive(Debug)]
 pub(crate) struct FormQuery {
     pub(crate) query: Query,
-    /// The selection of the chosen type's entities by conditions on key parts, or `None` to select rows of all types. The query may also return other rows.
+    /// Selects the chosen type's entities by conditions on key parts. `None` selects rows of all types. The query may also return other rows.
     pub(crate) entities: Option<TypeSelection>,
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn schema<'a>(
     found.map(Some).ok_or_else(missing)
 }
 
-/// Converts the selection's conditions on key parts.
+/// Converts the selection's conditions on key parts to part requests.
 fn parts(
     table: &TableName,
     schema: Option<&StoredSchema>,

@@ -144,7 +144,7 @@ fn foot(
     }
 }
 
-/// Opens the partition at a key. The form has the partition key in encoded form, because some characters could change the page's text direction.
+/// Opens the partition at a key. The form's partition key is encoded, because some characters could change the page's text direction.
 pub(crate) fn jump(context: &Context<'_>, table: &TableName) -> Response<Body> {
     let within = context.request.query("in").unwrap_or_default();
     let mut pairs: Vec<(String, String)> = form_urlencoded::parse(within.as_bytes()).into_owned().collect();

@@ -128,7 +128,7 @@ async fn run(
         });
     }
     let from: Option<Continuation> = context.request.query("from").map(str::parse).transpose()?;
-    // The kind of a row may depend on `EntityType`, which is therefore read even if not selected. The grid does not show it.
+    // The kind of a row may depend on `EntityType`, so this property is read even if it is not selected. The grid does not show it.
     let select = Kinds::new(table.as_str(), context.known.of_rows(table)).select(&built.query.select);
     let query = Query { select, ..built.query.clone() };
     let page = context.reader.page_of(table, &query, built.entities.as_ref(), from.as_ref()).await?;

@@ -112,7 +112,7 @@ fn hpk_12_and_lim_2_throughput_splits_partitions_without_two_keys() {
     assert!((hot.slowdown() - 1.5).abs() < 1e-9, "9,000 of 6,000: {}", hot.slowdown());
 }
 
-/// Tests that a tenant in one partition gets at most that partition's share, because the throughput is divided evenly.
+/// Tests that a tenant in one partition gets at most that partition's share of the throughput, which is divided evenly.
 #[test]
 fn hpk_9_and_hpk_12_one_tenant_has_the_share_of_one_partition() {
     let one =
@@ -151,8 +151,8 @@ fn hpk_15_the_order_of_levels_follows_the_queries() {
     assert_eq!(other[0].first_values, 40);
 }
 
-/// Tests that `orders` fails even if only a different level order needs too many splits. One tenant has many users. Their data is spread over the partitions if
-/// the user is the first level, and must be split for each user if the tenant is.
+/// Tests that `orders` fails if the current level order needs few splits but another one needs too many. One tenant has many users. If the user is the first
+/// level, the data is spread over the partitions. If the tenant is the first level, the data must be split for each user.
 #[test]
 fn hpk_9_orders_fail_if_one_of_them_needs_too_many_splits() {
     const USERS: usize = 1_050;

@@ -46,7 +46,7 @@ impl Route {
     }
 }
 
-/// Sorts the ranges and removes nested ones. The result is disjoint, because prefix and key ranges never overlap partially.
+/// Sorts the ranges and removes nested ones. The result is disjoint, because two prefix or key ranges are always either nested or disjoint.
 fn apart(mut ranges: Vec<EpkRange>) -> Vec<EpkRange> {
     ranges.sort_by(|left, right| left.start().cmp(right.start()).then_with(|| right.end().cmp(left.end())));
     let mut apart: Vec<EpkRange> = Vec::new();

@@ -16,7 +16,7 @@ fn count(levels: &[Fixed<'_>], map: &PartitionMap) -> (RouteClass, usize) {
     (route.class, route.partitions())
 }
 
-/// Returns a map of four partitions of equal width, and the same map after a split between two keys of the tenant.
+/// Returns a map of four partitions of equal width, and the same map after a split between two of the tenant's keys.
 fn maps() -> [PartitionMap; 2] {
     let four = PartitionMap::even(4);
     let mut five = four.clone();
@@ -180,7 +180,7 @@ fn rt_8_the_longest_fixed_prefix_narrows_and_the_rest_is_filtered() {
         assert_eq!(depth(&[two(), one("u1"), Fixed::Not]), 2);
         assert_eq!(depth(&[one(TENANT), Fixed::Not, one("s1")]), 1);
         assert_eq!(depth(&[Fixed::Not, one("u1"), one("s1")]), 0);
-        // A query with several values for a level touches the union of the partitions of these values.
+        // A query with several values for a level touches every partition that a query with one of these values touches.
         let ranges = Route::new(&[two(), one("u1"), Fixed::Not], &map).unwrap().ranges;
         let each = |tenant| EpkRange::of_prefix(&[Component::text(tenant), Component::text("u1")]);
         let mut expected = vec![each(TENANT), each("Contoso")];

@@ -29,8 +29,8 @@ fn ranges(row_keys: &[&str]) -> Vec<(String, String)> {
 /// other wide entities. Sends no request if none of the rows can be a part. A missing table has no parts.
 ///
 /// On a store with key order, one query covers all remaining ranges. It is abandoned after an empty page, or after a page that ends before the next unread
-/// range. A new query then starts at that range. The number of pages is therefore at most twice the number of ranges, plus the pages within the ranges,
-/// regardless of the rows between them.
+/// range. A new query then starts at that range. This limits the number of pages to twice the number of ranges, plus the pages within the ranges, regardless of
+/// the rows between them.
 ///
 /// ```
 /// use table_core::{BlockOn, DynTableStore, Engine, PartitionKey, TableEntity, TableName, TableStoreExt, Value};
@@ -56,7 +56,7 @@ pub async fn stored_parts(
     partition_key: &PartitionKey,
     row_keys: &[&str],
 ) -> Result<Vec<TableEntity>> {
-    // A map, because a part can be read by two queries.
+    // A map removes duplicates, because two queries can read the same part.
     let (mut stored, mut ranges) = (BTreeMap::new(), ranges(row_keys));
     let is_ordered = store.capabilities().ordered;
     let most = ranges.iter().map(|(_, upper)| upper).max_by(|one, other| order::compare(one, other)).cloned();

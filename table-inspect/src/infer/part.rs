@@ -97,7 +97,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` for codecs of times, in which consecutive times have adjacent encoded values.
+    /// Returns `true` for time codecs, which encode consecutive times as adjacent values.
     pub(super) const fn follows_time(&self) -> bool {
         matches!(self, Self::Ticks | Self::InvertedTicks | Self::Pattern(_))
     }

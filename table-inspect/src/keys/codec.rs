@@ -137,7 +137,7 @@ pub fn encode_value(codec: &str, form: &Form, value: &Value) -> Result<String, S
             let left = ticks::from_datetime(*at).and_then(|ticks| from.checked_sub(ticks));
             left.map(|left| format!("{left:0>0$}", form.min)).ok_or_else(unknown)?
         }
-        // Index rows store key parts in encoded form.
+        // Index rows store key parts in encoded form, so the text is used unchanged.
         (_, Value::String(text)) if can_encode(codec) && is_variant(codec, text) => text.clone(),
         _ => return Err(unknown()),
     };

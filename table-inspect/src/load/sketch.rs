@@ -67,7 +67,7 @@ pub(super) struct Sketch {
     /// The weight of each slot. Each request to an uncounted partition searches for the lowest weight. The search reads 1 KiB; if the weights were stored in
     /// the slots, it would read 50 KiB.
     weights: Vec<u64>,
-    /// A lower bound of all weights.
+    /// A lower bound on all weights.
     least: u64,
     /// The number of leading slots whose weights are greater than `least`. Between halvings, weights only grow, so the search for the lowest weight can skip
     /// these slots.

@@ -34,7 +34,8 @@ impl BlobFolder {
         spellings(&*self.blobs, &self.values, &self.marks).await
     }
 
-    /// Returns the name of the table whose folder contains the blob `name`; `None` if the blob is not in this folder or in another table's folder next to it.
+    /// Returns the name of the table whose folder contains the blob `name`. Considers this folder and the folders of other tables next to it. Returns `None`
+    /// for any other blob.
     pub(crate) fn table_of(&self, name: &str) -> Option<TableName> {
         let (folder, _) = split_at(name, &self.values)?;
         let folder = Path::parse(folder).ok().filter(|folder| parent(folder) == parent(&self.values))?;
@@ -42,8 +43,8 @@ impl BlobFolder {
     }
 }
 
-/// Returns a table's blob folders, each paired with the folder that contains its marks. A table has one folder for each spelling of its name in use, because
-/// each program uses the case it declares (TBL-2).
+/// Returns a table's blob folders, each paired with the folder that contains its marks. Each program uses the case in which it declares the table's name, so
+/// the table has one folder for each spelling in use (TBL-2).
 pub(crate) async fn spellings(
     blobs: &dyn ObjectStore,
     values: &Path,
@@ -66,7 +67,7 @@ pub(crate) fn split<'b>(blob: &'b str, folder: &Path) -> Option<(&'b str, &'b st
     is_spelling(&Path::parse(own).ok()?, folder).then_some((own, rest))
 }
 
-/// Splits a blob's name after as many segments as `folder` has.
+/// Splits a blob's name after its first `n` segments, where `n` is the number of segments in `folder`.
 fn split_at<'b>(blob: &'b str, folder: &Path) -> Option<(&'b str, &'b str)> {
     let end = blob.match_indices('/').nth(folder.parts_count().checked_sub(1)?)?.0;
     let (own, rest) = blob.split_at_checked(end)?;

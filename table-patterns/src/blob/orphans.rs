@@ -59,7 +59,7 @@ pub(crate) struct Orphans<'a, N> {
     pub(crate) naming: N,
 }
 
-/// A blob's upload start time, and the grace period for which it is kept without an entity, both in ticks.
+/// A blob's upload start time and its grace period, both in ticks. The blob is kept for the grace period even if no entity refers to it.
 #[derive(Clone, Copy)]
 struct Claim {
     born: u64,
@@ -84,7 +84,8 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(collected)
     }
 
-    /// Parses a blob's name into the entity that may reference it and its upload time and grace period. Returns `None` if the name has a different format.
+    /// Parses a blob's name. Returns the entity that may reference the blob, with the upload time and the grace period; `None` if the name has a different
+    /// format.
     fn read(&self, path: &Path) -> Option<(N::Of, Claim)> {
         let segments = path.prefix_match(&self.folder)?;
         let segments: Vec<String> = segments.map(|segment| segment.as_ref().to_owned()).collect();
@@ -116,8 +117,8 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         // If several collectors have marked the blob, the latest mark is used.
         match marks.iter().map(|(_, since)| since.saturating_add(grace)).max() {
             None => {
-                // The entity may have dropped its reference at any time until it was read, possibly long after the run started. The mark
-                // therefore contains the current time.
+                // The entity may have dropped its reference at any time before it was read, possibly long after the run started, so the mark contains the
+                // current time.
                 let mark = self.mark_of(path).join(format!("{:019}", (self.now)()));
                 self.blobs.put(&mark, PutPayload::new()).await.in_blob(&mark)?;
                 collected.marked += 1;
@@ -133,7 +134,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(())
     }
 
-    /// Returns all marks with their times, grouped by folder. Each folder contains the marks of one orphan.
+    /// Returns all marks with their times, grouped by folder. Each folder contains the marks for one orphan.
     async fn marks(&self) -> Result<BTreeMap<Path, Vec<(Path, u64)>>> {
         let mut marks: BTreeMap<Path, Vec<(Path, u64)>> = BTreeMap::new();
         let mut listing = self.blobs.list(Some(&self.marks));

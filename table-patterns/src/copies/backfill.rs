@@ -163,8 +163,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                     AfterPage::Full => (next, is_full) = (Some(position.clone()), true),
                 }
                 let has_failed = !report.failed.is_empty();
-                // IMPORTANT: a failure is reported only when the run ends. Until then, the recorded position does not pass the page, so that the next run finds the
-                // failure again if this run is interrupted.
+                // IMPORTANT: a failure is reported only when the run ends. Until then, the recorded position stays before the page. If this run is interrupted,
+                // the next run finds the failure again.
                 let reached = match &next {
                     Some(_) if has_failed && !is_full && is_noted => continue,
                     Some(_) if has_failed && !is_full => {
@@ -181,8 +181,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                     })
                     .await;
                 let recorded = match recorded {
-                    // IMPORTANT: the position may be recorded although the write failed. The next run would then not report the failures again, so this run
-                    // returns its report instead of the error.
+                    // IMPORTANT: the position may have been recorded even though the write failed. The next run would then not report the failures again, so
+                    // this run returns its report instead of the error.
                     Err(_) if has_failed => {
                         report.run_again(fence::AGAIN);
                         return Ok(report);
@@ -194,7 +194,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                     break;
                 }
             }
-            // IMPORTANT: an error in a later pass would drop the report, and the next run does not repeat this pass. The report is therefore returned now.
+            // IMPORTANT: return the report now. An error in a later pass would lose it, and the next run does not repeat this pass.
             if !report.failed.is_empty() {
                 if is_full || passes.peek().is_some() {
                     report.run_again(Duration::ZERO);
@@ -208,7 +208,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
     /// Settles the copies of the entities on one page (makes them equal to their sources). If the report already contains failed entities and has no space for
-    /// this page's, returns [`AfterPage::Full`]. In a careful pass, no entity is settled after a page with failed entities.
+    /// this page's failures, returns [`AfterPage::Full`]. In a careful pass, no entity is settled after a page with failed entities.
     async fn complete_page(
         &self,
         side: Side,
@@ -290,8 +290,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     /// other relations.
     ///
     /// # Errors
-    /// Any store outage; the error of a relation that cannot be settled, after all others have been settled. If the error of any relation requires a newer
-    /// program, that error is returned.
+    /// Any store outage; the error for a relation that cannot be settled, after all others have been settled. An error that requires a newer program takes
+    /// precedence.
     pub(super) async fn hold_all(&self, holder: &EntityKey) -> Result<usize> {
         let (mut written, mut failed) = (0, None);
         for held in self.relations.holds {

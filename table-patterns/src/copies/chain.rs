@@ -1,7 +1,7 @@
 //! Chains of copies: a copied property of one entity can be copied into a third entity. A worker propagates each change to the next entity in the chain.
 //!
-//! If entities copy from each other in a cycle, a change must not circulate forever. A recorded change therefore contains its *path*: the keys of the entities
-//! that have propagated it. A worker rejects a change that returns to the same entity too often.
+//! If entities copy from each other in a cycle, a change must not circulate forever. To prevent this, a recorded change contains its *path*: the keys of the
+//! entities that have propagated it. A worker rejects a change that returns to the same entity too often.
 //!
 //! A long path is truncated to its latest keys and all visits to one entity, the path's *anchor*. The first anchor is the entity in which the change began.
 //! That entity may be outside the cycle, so another entity becomes the anchor whenever the number of visited entities reaches a power of two (Brent's
@@ -16,8 +16,8 @@ use crate::copies::declared::Declared;
 use crate::copies::fault::CopyFault;
 use crate::index::{Derived, PATH, RemoteChange};
 
-/// The `RowKey` prefix of the first key in a truncated path, followed by the number of entities that have propagated the change. Older releases regard this key
-/// as that of the entity in which the change began.
+/// The `RowKey` prefix of the first key in a truncated path, followed by the number of entities that have propagated the change. Older releases mistake it for
+/// the key of the entity in which the change began.
 const VISITED: &str = "visited_";
 /// The number of visits to one entity at which a path counts as a cycle. The limit exceeds 1 because entities of several types may have the same key.
 const VISITS: usize = 8;

@@ -1,16 +1,16 @@
 //! The sources whose holders have been updated by a backfill.
 //!
 //! The references of one source can fill many pages, and a store without key order scatters them over many pages. The backfill updates all holders of a source
-//! when it finds the first reference, so it must recognise the source on later pages. The recorded position must be small and does not contain the completed
-//! sources. A process that continues the backfill therefore updates the holders of some sources a second time.
+//! when it finds the first reference, so it must recognise the source on later pages. The recorded position must be small, so it does not contain the completed
+//! sources. A process that continues the backfill updates the holders of some sources a second time.
 
 use std::collections::{BTreeSet, HashSet};
 
 use sha2::{Digest, Sha256};
 use table_core::key::EntityKey;
 
-/// The maximum number of remembered sources on a store without key order, about 32 bytes each. The holders of each further source are updated once for every
-/// page that contains one of the source's references.
+/// The maximum number of sources remembered on a store without key order, at about 32 bytes each. Beyond this limit, a source's holders are updated once for
+/// every page that contains one of its references.
 const MOST: usize = 1_000_000;
 
 /// The hashes of sources whose holders have been updated, or could not be updated and have been reported.

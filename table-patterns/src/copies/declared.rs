@@ -49,8 +49,8 @@ impl<E: Entity> Declared<E> {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Returns `true` if the entity type has the role required by a change to copies. For copies of the entity, this is the source. For copies in the entity,
-    /// it is the holder in the named relation.
+    /// Returns `true` if the entity type has the role that a change to copies requires. Copies of the entity require the role of source. Copies in the entity
+    /// require the role of holder in the named relation.
     pub(crate) fn declares_copies(of: &Derived) -> bool {
         let Some(declared) = Declared::<E>::find() else { return false };
         match of {

@@ -22,7 +22,7 @@ use crate::copies::{OnDelete, io};
 use crate::entities::{StepRecorder, read_as};
 use crate::index::{Derived, RemoteChange};
 
-/// The rows added to the transaction by a holder's write.
+/// The rows that a holder's write adds to the transaction.
 #[derive(Default)]
 struct HolderRows {
     /// Operations that write or delete references in the holder's partition.

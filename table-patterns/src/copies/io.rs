@@ -12,7 +12,7 @@ pub(super) fn entity<'a>(key: &'a EntityKey, row: &'a Row) -> EntityRef<'a> {
     EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view())
 }
 
-/// The description used in error messages for the entities in conflict.
+/// The phrase that describes the entities in conflict in error messages.
 pub(super) const RACE: &str = "the source or its holders";
 
 pub(super) fn in_place(error: Error, table: &TableName, key: &EntityKey) -> Error {

@@ -27,15 +27,15 @@ pub(super) struct CopyPlan {
     pub(super) new: Option<Row>,
     /// `true` if holders in the same partition may be written in the same transaction.
     pub(super) together: bool,
-    /// The context of the write. Participants of the holders may record it.
+    /// The context of the write, which the holders' participants may record.
     pub(super) context: WriteContext,
     /// The other entities written by the same unit of work.
     pub(super) siblings: Arc<Siblings>,
     /// Operations that write references, or make the transaction fail if a source has changed.
     pub(super) rows: Vec<Operation>,
-    /// Changes to be settled by a worker in other partitions.
+    /// Changes that a worker must settle in other partitions.
     pub(super) remote: Vec<RemoteChange>,
-    /// The writes of the entity's holders in the same transaction.
+    /// The writes to the entity's holders in the same transaction.
     pub(super) others: Vec<EntityPlan>,
 }
 
@@ -68,7 +68,7 @@ impl CopyPlan {
     }
 }
 
-/// The context for writing a holder through its source's handle, when no handle for the holder's type is available.
+/// The context for writing a holder through its source's handle. Used if no handle for the holder's type is available.
 pub(super) struct HolderContext<'a> {
     /// The extensions attached to the store, such as participants.
     pub(super) attached: Option<&'a (dyn Any + Send + Sync)>,

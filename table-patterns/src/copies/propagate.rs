@@ -32,7 +32,7 @@ pub(super) struct Holders<'a, E, S, O> {
     pub(super) relations: Vec<Relation>,
     pub(super) table: &'a TableName,
     pub(super) source: &'a EntityKey,
-    /// `true` to also write holders that already match the source, so a concurrent writer that has read an older version of the source fails.
+    /// If `true`, holders that already match the source are written too. A concurrent writer that has read an older version of the source then fails.
     pub(super) touches: bool,
     /// The entities that have propagated the change; the last one is the source.
     pub(super) path: Vec<EntityKey>,
@@ -137,8 +137,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     ///
     /// # Errors
     /// - `InvalidInput` (PAT-DEN-2) if the change has been propagated in a cycle.
-    /// - The error from a holder that cannot be written, after all other holders have been written. If any holder requires a newer program, that error is
-    ///   returned.
+    /// - The error from a holder that cannot be written, after all other holders have been written. An error that requires a newer program takes precedence.
     /// - Any other error from the store.
     pub(super) async fn spread(
         &self,

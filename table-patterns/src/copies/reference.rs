@@ -13,7 +13,7 @@ use table_core::row::{Row, RowWriter};
 use table_core::store::TableStore;
 use table_core::{Error, Result, ValueRef, limits};
 
-/// The prefix of every reference's `RowKey`, followed by the source's RowKey, U+FFFC, and 32 hexadecimal digits.
+/// The prefix of every reference's `RowKey`. The source's RowKey, U+FFFC, and 32 hexadecimal digits follow the prefix.
 pub const REFERENCE_PREFIX: &str = "\u{FFFC}copy_";
 
 const DIGITS: usize = 32;
@@ -26,7 +26,7 @@ pub(super) struct Reference {
     pub(super) holder: EntityKey,
 }
 
-/// A reference with its `RowKey`, and the row's version if it is stored.
+/// A reference with its `RowKey`. If the reference is stored, also contains the row's version.
 #[derive(Clone, Debug)]
 pub(super) struct StoredReference {
     pub(super) reference: Reference,
@@ -92,7 +92,7 @@ impl Reference {
     }
 }
 
-/// The rules for checking reference rows in an index check: the pattern's name, the key prefix and the validity check.
+/// The rules that an index check applies to reference rows: the pattern's name, the key prefix and the validity check.
 pub(super) const RESERVED: ReservedRows =
     ReservedRows { pattern: "references", prefix: REFERENCE_PREFIX, fault };
 
@@ -133,7 +133,7 @@ pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Vec
     page.rows.iter().filter_map(read).collect()
 }
 
-/// Returns a source's references, and `true` if the list is complete. Stops after the page on which their number exceeds `most`.
+/// Returns a source's references, and `true` if the list is complete. Stops after the page on which the number of references exceeds `most`.
 pub(super) async fn find<S: TableStore>(
     store: &S,
     table: &TableName,

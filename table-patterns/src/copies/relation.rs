@@ -43,7 +43,7 @@ impl Relation {
 /// A relation as declared by its source.
 pub struct Outgoing<E> {
     pub(super) relation: Relation,
-    /// The schema of the holders.
+    /// The holders' schema.
     pub(super) holders: &'static EntitySchema,
     pub(super) on_delete: OnDelete,
     /// Returns `true` if the copied values differ between two states of a source.

@@ -50,7 +50,7 @@ pub(crate) trait SettleCopies<E, H>: Send + Sync {
         call: Option<Delivery<'a>>,
     ) -> BoxFuture<'a, Result<usize>>;
 
-    /// Completes a pending entity write: sets the copies, and adds the writes of the entity's references and holders.
+    /// Completes a pending entity write: sets the copies, and adds the writes for the entity's references and holders.
     fn complete<'a>(&'a self, handle: &'a H, pending: PendingWrite) -> BoxFuture<'a, Result<Completed<E>>>;
 
     /// Returns the relations for a handle whose table has been opened.
@@ -71,7 +71,7 @@ pub(crate) trait SettleCopies<E, H>: Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// The contributor that maintains the copies of entities of type `E`, and the copies in them, through a handle of type `H`.
+/// The contributor for entities of type `E`. Through a handle of type `H`, it maintains the copies of these entities, and the copies they hold.
 pub(crate) struct Copies<E, H>(pub(crate) Arc<dyn SettleCopies<E, H>>);
 
 impl<E: 'static, H: 'static> Contributor<E, H> for Copies<E, H> {
@@ -173,7 +173,7 @@ where
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Completes a pending entity write: sets the entity's copied properties, and adds the writes of its references and holders.
+    /// Completes a pending entity write: sets the entity's copied properties, and adds the writes for its references and holders.
     async fn complete(&self, pending: PendingWrite) -> Result<Completed<E>> {
         let mut kept = CopyPlan::of(&pending)?;
         let PendingWrite { key, kind, stored, .. } = pending;
@@ -197,8 +197,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     }
 }
 
-/// Returns the context for writing holders (entities that hold copies) with this handle. `context` is that of the source's write. `path` contains the entities
-/// that have propagated the change; the last one is the holders' source.
+/// Returns the context for writing holders (entities that hold copies) with this handle. `context` is the context of the source's write. `path` contains the
+/// entities that have propagated the change; the last one is the holders' source.
 pub(super) fn holder_context<'a, E: Entity, S: TableStore, O>(
     handle: &'a Entities<E, S, O>,
     context: &'a WriteContext,

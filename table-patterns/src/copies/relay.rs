@@ -13,8 +13,8 @@ use crate::index::{Derived, RemoteChange};
 use crate::work::Delivery;
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Makes copies equal to their stored sources: the copies in this entity, with its references, and the copies of this entity in other entities. The entity
-    /// may have been deleted. Returns the number of entities written. Idempotent.
+    /// Makes copies equal to their stored sources, in both directions: the copies that this entity holds, with its references, and the copies of this entity
+    /// that other entities hold. The entity may have been deleted. Returns the number of entities written. Idempotent.
     ///
     /// Call this function after another tool has written the entity. Workers [with an index handler](crate::work::Worker::with_index_handler) call
     /// it for each recorded change.

@@ -19,8 +19,8 @@ use crate::entities::StepRecorder;
 use crate::work::Delivery;
 
 impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H, S, O> {
-    /// Makes a holder match its source in the relation `held`, and removes the holder's references to sources in `left` that it no longer refers to. Returns
-    /// the number of writes to the holder.
+    /// Makes a holder match its source in the relation `held`. Also removes the holder's references to those sources in `left` to which it no longer refers.
+    /// Returns the number of writes to the holder.
     pub(super) async fn align(
         &self,
         held: &Incoming<H>,
@@ -64,7 +64,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
             if is_referred {
                 return Ok(written);
             }
-            // If the source was missing here but existed when the holder was written, the holder now has copies without a reference. The attempt is therefore
+            // If the source was missing here but existed when the holder was written, the holder now has copies without a reference, so the attempt is
             // repeated.
             race.retry(None).await.map_err(|error| handle.here(error, key))?;
         }
@@ -81,7 +81,8 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         (held.reference)(&holder)
     }
 
-    /// Rewrites a reference, so a worker about to delete it as obsolete fails. Returns the source's new version; `None` if the source does not exist.
+    /// Rewrites a reference. If a worker tries to delete it as obsolete, the delete then fails. Returns the source's new version; `None` if the source does not
+    /// exist.
     async fn renew(
         &self,
         table: &TableName,

@@ -16,7 +16,7 @@ pub trait Gives<D> {}
 )]
 pub trait Holds<D> {}
 
-/// A type equal to `E`. As a bound, it ensures that an entity declares only relations in which it has the declared role.
+/// Type equality with `E`. As a bound, it ensures that an entity can declare only relations in which it plays the declared role.
 #[diagnostic::on_unimplemented(
     message = "[T183] this relation has `{Self}` at this end, not `{E}`",
     label = "`{E}` declares it",

@@ -41,9 +41,9 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         known.is_none_or(|given| is_declared(given.relation.holders.table))
     }
 
-    /// Removes references that no handle can have written from the list. Also removes references in unknown relations if the handle has been opened. If a newer
-    /// program has declared these relations, its backfill completes their copies, even if it has stored only the schema of the holders so far. If an earlier
-    /// program has declared them, nothing reads their copies. If the handle has not been opened, it is unknown which relations exist.
+    /// Removes from the list all references that no handle can have written. If the handle has been opened, also removes references in unknown relations. If a
+    /// newer program has declared these relations, its backfill completes their copies, even if it has stored only the schema of the holders so far. If an
+    /// earlier program has declared them, nothing reads their copies. If the handle has not been opened, it is unknown which relations exist.
     pub(super) async fn known(&self, mut found: Vec<StoredReference>) -> Result<Vec<StoredReference>> {
         found.retain(|found| self.is_of_holders(found));
         let given = self.given();
@@ -63,7 +63,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(())
     }
 
-    /// Adds writes of the holders in the same partition, and an outbox step for holders in other partitions, to a source's write.
+    /// Extends a source's write: adds writes to the holders in the same partition, and an outbox step for holders in other partitions.
     ///
     /// IMPORTANT: the source is read before its references, and its write is conditional on the version read. Adding a reference also writes the source, so no
     /// reference is missed.
@@ -134,7 +134,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(())
     }
 
-    /// Returns an error if a reference's holder still refers to the source. The source must then not be deleted. Ignores an obsolete reference.
+    /// Returns an error if a reference's holder still refers to the source, because the source must then not be deleted. Ignores an obsolete reference.
     async fn refuse(&self, table: &TableName, key: &EntityKey, found: &StoredReference) -> Result<()> {
         let given = &self.relations_of(found)?.relation;
         let group = Group::of(found.clone());

@@ -4,7 +4,7 @@ use futures_util::future::BoxFuture;
 use table_core::Result;
 use table_core::store::WriteLease;
 
-/// A handle that checks whether the entities of a batch may be written.
+/// A handle that checks whether the entities in a batch may be written.
 pub(crate) trait AdmitWrites: Send + Sync {
     /// Checks that the entities may be written now. `is_whole` is `true` if a write removes properties of which this program is unaware. Returns the period
     /// during which unconditional replaces may be sent; `None` if the period is unlimited.

@@ -40,12 +40,12 @@ pub(crate) struct Batch {
     body_bytes: Vec<usize>,
 }
 
-/// A row that contributors add to the batch, and the author of the row.
+/// A row that contributors add to the batch, with its author.
 #[derive(Clone, Debug)]
 pub(crate) struct ContributedRow {
     pub(crate) by: Author,
     pub(crate) write: ContributedWrite,
-    /// The positions of the entities that add the row, one per change to a derived row; `None` if the row belongs to no entity.
+    /// The positions of the entities that add the row. A derived row has one position per change. A position is `None` if the row belongs to no entity.
     of: Vec<Option<usize>>,
 }
 
@@ -109,8 +109,8 @@ impl Batch {
         &self.rows
     }
 
-    /// Returns the position of the entity that needs a row. If several entities change the row, returns the last entity that adds an entry to the row. Returns
-    /// `None` for a row that belongs to no entity in the batch.
+    /// Returns the position of the entity that needs a row. If several entities change the row, returns the position of the last one that adds an entry to it.
+    /// Returns `None` for a row that belongs to no entity in the batch.
     pub(crate) fn entity_of(&self, row_key: &RowKey) -> Option<usize> {
         let ContributedRow { write, of, .. } = self.rows.get(row_key)?;
         match write {
@@ -188,7 +188,7 @@ impl Batch {
         all.filter_map(|(row_key, kind)| Some((row_key.clone(), required_version(kind)?.clone()))).collect()
     }
 
-    /// Returns `true` if the batch requires a certain version, or the absence, of a row.
+    /// Returns `true` if the batch requires that a row has a certain version or does not exist.
     pub(crate) fn requires(&self, row_key: &RowKey) -> bool {
         let is_required = |kind: &OperationKind| {
             let is_absent = matches!(kind, OperationKind::Insert(_) | OperationKind::Check(RowState::Absent));
@@ -197,7 +197,7 @@ impl Batch {
         self.kind_of(row_key).is_some_and(is_required)
     }
 
-    /// Returns `true` if the batch writes a row. A condition is not a write.
+    /// Returns `true` if the batch writes a row. A condition does not count as a write.
     pub(crate) fn writes(&self, row_key: &RowKey) -> bool {
         self.derives(row_key) || self.kind_of(row_key).is_some_and(|kind| !is_condition(kind))
     }
@@ -245,7 +245,7 @@ impl Batch {
         self.push_within(plan, None)
     }
 
-    /// Adds a plan if the batch then stays within the operation and byte limits. If the plan is refused, the batch stays unchanged.
+    /// Adds a plan unless the batch would exceed the operation or byte limit. If the plan is refused, the batch stays unchanged.
     ///
     /// # Errors
     /// `InvalidInput` if there would be too many operations (EGT-2); `RequestBodyTooLarge` if the batch would be too large (EGT-3); any error from

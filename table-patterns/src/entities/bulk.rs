@@ -177,7 +177,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
 
     fn push(&self, batch: &mut BulkBatch, item: BulkItem) -> Result<Option<BulkItem>> {
         // The item does not fit, or it conflicts with an earlier item because both write the same row or have the same unique value. Conflicting items are sent
-        // in separate transactions, and the store decides.
+        // in separate transactions, so the store detects a conflict.
         if batch.batch.push_within(item.plan.clone(), Some(&self.limits())).is_err() {
             return Ok(Some(item));
         }

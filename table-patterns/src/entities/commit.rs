@@ -81,7 +81,7 @@ pub(crate) enum Conflict {
 }
 
 impl Conflict {
-    /// Returns `true` if only a concurrent writer can cause this conflict. The same writes succeed after the row is reread.
+    /// Returns `true` if only a concurrent writer can cause this conflict, so the same writes can succeed once the row has been reread.
     pub(crate) const fn is_race(self) -> bool {
         matches!(self, Self::Derived | Self::Related | Self::Record)
     }
@@ -104,7 +104,7 @@ impl Conflict {
 impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
     /// Makes one attempt to commit a batch. If `look` is `true`, first reads the derived rows.
     ///
-    /// The future is boxed. This code is therefore compiled only once. Its callers are compiled for each entity type.
+    /// The future is boxed, so this code is compiled only once, although its callers are compiled for each entity type.
     pub(crate) fn attempt<'a>(&'a self, batch: &'a Batch, look: bool) -> BoxFuture<'a, Result<Outcome>> {
         self.attempt_once(batch, look).boxed()
     }
@@ -119,7 +119,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         let outcome = match self.prepare(batch, look, intents, &mut undo).await {
             Ok(transaction) => {
                 let rows = SeenRows::rows(transaction.operations());
-                // A batch with uploads depends on stored rows, so it replaces no entity unconditionally and has no write lease. The store therefore sends it
+                // A batch with uploads depends on stored rows, so it replaces no entity unconditionally and has no write lease. For this reason, it is sent
                 // directly.
                 let submit = |transaction| {
                     is_sent.store(true, Ordering::Relaxed);
@@ -139,7 +139,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         };
         if !is_sent.into_inner() || matches!(outcome, Ok(Outcome::Conflict(..))) {
             // After a conflict, or if the transaction was not sent, no row refers to the uploads. After any other error, the transaction may have been applied,
-            // so the uploads are left to the collector.
+            // so the uploads are left for the collector.
             for work in undo {
                 work.undo().await;
             }
@@ -204,7 +204,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         Ok(if batch.is_identified() && is_alone { transaction.identified() } else { transaction })
     }
 
-    /// Repeats the admission check after the reads and uploads, which may have outlasted the previous check.
+    /// Repeats the admission check after the reads and uploads, because they may have taken so long that the previous check is outdated.
     async fn admit(&self, batch: &Batch, undo: &[Arc<dyn UndoWrite>]) -> Result<Option<WriteLease>> {
         let lease = self.admission.admit_writes(batch.is_whole()).await?;
         undo.iter().try_for_each(|work| work.check())?;

@@ -21,7 +21,7 @@ use crate::outbox::Step;
 
 /// A pattern that adds rows whenever an entity `E` is written through a handle `H`.
 pub(crate) trait Contributor<E, H>: Send + Sync {
-    /// Returns `true` if the contribution depends on the stored version. A write must then read that version first.
+    /// Returns `true` if the contribution depends on the stored version, so a write must read that version first.
     fn needs_old(&self) -> bool {
         true
     }
@@ -43,7 +43,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         None
     }
 
-    /// Returns `false` if this contributor may refuse a write. A bulk write then calls the contributor only once the stored entity has been read.
+    /// Returns `false` if this contributor may refuse a write. In that case, a bulk write calls the contributor only once the stored entity has been read.
     fn is_estimated(&self) -> bool {
         true
     }

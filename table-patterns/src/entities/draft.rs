@@ -141,8 +141,8 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Builds the batch for one attempt. The draft's entities precede other affected entities. If the transaction cannot contain the other affected entities,
-    /// sets `together` to `false`, and workers write these entities later.
+    /// Builds the batch for one attempt. The draft's entities precede other affected entities. If the transaction cannot include the other affected entities,
+    /// sets `together` to `false`; workers then write these entities later.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` if a row changed while it was being read; any error from the contributors or the store.
@@ -161,7 +161,7 @@ impl<'a> Draft<'a> {
             if others.iter().all(|other| rows.insert(&other.key.row_key)) {
                 match others.into_iter().try_for_each(|other| batch.push(other)) {
                     Ok(()) if batch.operations() <= most => return Ok(Cow::Owned(batch)),
-                    // Participants of two entities write the same row. The other entities are then written in separate transactions.
+                    // If participants of two entities write the same row, the other entities are written in separate transactions.
                     Err(error) if error.code() != ErrorCode::InvalidDuplicateRow => return Err(error),
                     _ => {}
                 }

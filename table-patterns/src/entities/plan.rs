@@ -186,7 +186,7 @@ pub(crate) trait UndoWrite: Send + Sync {
     fn undo(&self) -> BoxFuture<'_, ()>;
 }
 
-/// Creates an empty merge, which changes only an entity's version. Concurrent writers that have already read the entity then get a conflict.
+/// Creates an empty merge, which changes only an entity's version. As a result, concurrent writers that have already read the entity get a conflict.
 pub(crate) fn touch(if_match: IfMatch) -> OperationKind {
     OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
 }

@@ -1,4 +1,4 @@
-//! Change records, committed by a pattern such as a feed in the transaction that makes the changes.
+//! Change records. A pattern, such as a feed, commits them in the transaction that makes the changes.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -13,7 +13,8 @@ use table_core::operation::{Operation, OperationKind};
 
 /// The maximum number of partitions per cache generation. A handle keeps two generations, so it remembers up to twice as many partitions.
 const PARTITIONS: usize = 256;
-/// The maximum number of rows per cache generation. Each partition has two generations. The limit exceeds the 100 rows that a transaction reads at most.
+/// The maximum number of rows per cache generation. Each partition has two generations. The limit exceeds 100, the maximum number of rows that a transaction
+/// reads.
 const ROWS: usize = 128;
 
 /// The partitions recently used by a handle's transactions. Clones of the handle share them.
@@ -31,7 +32,7 @@ pub(crate) struct SentRow {
     replaced: Option<ETag>,
 }
 
-/// The rows of one partition that this process's transactions have recently read.
+/// The rows in one partition that this process's transactions have recently read.
 pub(crate) struct SeenRows(Mutex<State>);
 
 struct State {
@@ -41,8 +42,8 @@ struct State {
     is_shared: bool,
     /// `true` if another process has recorded changes, for example in a feed, since this process last recorded any.
     is_recorded_by_others: bool,
-    /// The [reservations](crate::unit::reservation) for which this process no longer waits, because their hold time has ended. If a reservation is renewed, its
-    /// version changes.
+    /// The [reservations](crate::unit::reservation) that this process no longer waits for, because their hold time has ended, each with its version. If a
+    /// reservation is renewed, its version changes.
     passed: HashMap<RowKey, ETag>,
     /// The number of reservations that have expired while this process waited for them. Reset when the process finds no reservation.
     expired: usize,
@@ -105,7 +106,7 @@ impl Default for SeenRows {
 }
 
 impl SeenPartitions {
-    /// Returns the remembered rows of a partition.
+    /// Returns the remembered rows in a partition.
     pub(crate) fn partition(&self, table: &TableName, partition_key: &PartitionKey) -> Arc<SeenRows> {
         let mut partitions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let place = (table.folded().to_owned(), partition_key.clone());
@@ -177,7 +178,7 @@ impl SeenRows {
     }
 
     /// Records the version that this process has written to a remembered row. If the write replaced a version other than the remembered one, another process
-    /// has written the row, and nothing is recorded. The next transaction that reads the row then detects that write.
+    /// has written the row, and nothing is recorded. That write is detected by the next transaction that reads the row.
     fn wrote(&self, SentRow { row_key, replaced, .. }: &SentRow, version: Option<&ETag>) {
         let mut state = self.lock();
         let is_known = |known: &Option<ETag>| replaced.is_none() || *known == *replaced;
@@ -202,12 +203,12 @@ impl SeenRows {
         self.lock().passed.get(reservation) == Some(version)
     }
 
-    /// Records the end of a reservation's hold time.
+    /// Records that a reservation's hold time has ended.
     pub(crate) fn pass(&self, reservation: &RowKey, version: &ETag) {
         self.lock().passed.insert(reservation.clone(), version.clone());
     }
 
-    /// Adds to the number of reservations that have expired in succession while this process waited for them.
+    /// Increases the count of reservations that have expired in succession while this process waited for them.
     pub(crate) fn expire(&self, number: usize) {
         self.lock().expired += number;
     }
@@ -217,7 +218,7 @@ impl SeenRows {
         self.lock().expired
     }
 
-    /// Forgets all reservations except the given ones, which exist. If none exist, resets the count of expired reservations.
+    /// Forgets all reservations except the given ones, which still exist. If none exist, resets the count of expired reservations.
     pub(crate) fn found(&self, reservations: &HashSet<RowKey>) {
         let mut state = self.lock();
         state.passed.retain(|reservation, _| reservations.contains(reservation));

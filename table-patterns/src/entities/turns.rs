@@ -27,7 +27,7 @@ use crate::entities::turns::group::{Group, GroupOutcome, GroupTimer};
 /// because writing without a turn may cause conflicts.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Shorter queues are not searched for waiters that have given up.
+/// The minimum length at which a queue is searched for waiters that have given up.
 const SHORT: usize = 16;
 
 /// The queues for the partitions and rows written by a handle. Clones of the handle share them.
@@ -48,7 +48,7 @@ impl Default for Shared {
     }
 }
 
-/// The scope of a queue. Units of work queue for a partition, and single writes for one row: an entity or the head of a feed.
+/// The scope of a queue. Units of work queue for a partition. Single writes queue for one row, which is an entity or the head of a feed.
 type Place = (String, PartitionKey, Option<RowKey>);
 
 /// A queue: one writer has the turn, and the others wait in arrival order.
@@ -69,7 +69,7 @@ pub(crate) struct Turn {
     place: Option<Place>,
 }
 
-/// The recipient of a turn that its holder has ended.
+/// The recipient of the turn once its holder has ended it.
 enum Next {
     Waiter(oneshot::Sender<Turn>),
     Group(Arc<Group>),
@@ -93,12 +93,12 @@ impl Turns {
     }
 
     /// Waits for a single write's turn at one row, behind all writes that are already waiting. The row is an entity or the head of a feed. Single writes and
-    /// units of work do not wait for each other. Otherwise, a transaction whose closure makes a single write would wait for itself.
+    /// units of work do not wait for each other. Otherwise, a transaction whose closure makes a single write would deadlock.
     pub(crate) async fn enter_entity(&self, table: &TableName, key: &EntityKey, pace: &Runtime) -> Turn {
         self.enter_at(entity_place(table, key), pace).await
     }
 
-    /// Waits for a single write's turn at one entity if other writes have the turn or are waiting for it.
+    /// If other writes have the turn at an entity or are waiting for it, waits for a single write's turn there.
     pub(crate) async fn enter_busy_entity(
         &self,
         table: &TableName,
@@ -157,7 +157,7 @@ impl Turns {
             let turn = || Turn { turns: self.clone(), place: Some(place.clone()) };
             match next {
                 Next::Nobody => return,
-                // Writers that arrive during the commit wait until it ends. They then form the next group.
+                // Writers that arrive during the commit wait until it ends, and form the next group.
                 Next::Group(group) => return group.seal(Some(turn())),
                 Next::Waiter(waiter) => match waiter.send(turn()) {
                     Ok(()) => return,
@@ -172,8 +172,7 @@ impl Turns {
 impl Line {
     /// Adds a writer to the queue.
     fn wait(&mut self) -> oneshot::Receiver<Turn> {
-        // While the holder of the turn is stuck, every later writer gives up after a while. The limit is doubled so that the amortized cost per writer is
-        // constant.
+        // While the holder of the turn is stuck, every later writer gives up after a while. Doubling the limit keeps the amortized cost per writer constant.
         if self.waiters.len() >= self.limit {
             self.waiters.retain(|waiter| !waiter.is_canceled());
             self.limit = self.waiters.len().saturating_mul(2).max(SHORT);

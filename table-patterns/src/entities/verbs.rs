@@ -17,7 +17,7 @@ use crate::entities::read::{Current, RACE};
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Inserts an entity with its contributed rows. Normally sends a single request, and reads nothing. Exceptions:
     /// - An opened handle reads the stored schema again after five seconds.
-    /// - An index that is a list in the entity's partition reads the list.
+    /// - An index list in the entity's partition is read before it is changed.
     /// - A holder of copies reads the copied entities.
     /// - An outbox registers the partition before it records the first intent there, and again an hour later.
     /// - A feed reads its head before the first write to the partition, and lists the partition if the feed is new or quiet.

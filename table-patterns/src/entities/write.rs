@@ -89,7 +89,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.plan(key.clone(), kind, Some(current.old()), Some(&after))
     }
 
-    /// Returns `true` if no contributor needs the stored version. A write then reads nothing.
+    /// Returns `true` if no contributor needs the stored version, so a write reads nothing.
     pub(crate) fn is_blind(&self) -> bool {
         !self.contributors.iter().any(|contributor| contributor.needs_old())
     }
@@ -133,7 +133,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         let mut first = first.filter(|_| self.completer().is_none());
         let (table, runtime) = (self.table.name()?, self.retry.runtime());
         let mut retries = Retries::new(&self.retry, RACE).replan_entities(reads);
-        // After losing a race for an entity, writers in this process take turns. If a queue exists, this writer joins it.
+        // After losing a race for an entity, writers in this process take turns. If such a queue already exists, this writer joins it.
         let mut turn = if reads { self.turns.enter_busy_entity(table, key, runtime).await } else { None };
         loop {
             let planned = match first.take() {
@@ -156,8 +156,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Makes one attempt to commit a write. Returns `None` if the write must be rebuilt for another attempt. This function is separate from planning, so that
-    /// it is not compiled once per plan closure.
+    /// Makes one attempt to commit a write. Returns `None` if the write must be rebuilt for another attempt. This function is separate from planning, because
+    /// it would otherwise be compiled once per plan closure.
     async fn submit(
         &self,
         retries: &mut Retries<'_>,

@@ -50,7 +50,7 @@ impl FaultyBlobs {
         *faults = Faults { calls: 0, fail_at: Some(number), lost, ..*faults };
     }
 
-    /// Makes request `number` wait once before it takes effect. Its future can then be dropped.
+    /// Makes request `number` wait once before it takes effect. The test can then drop its future.
     pub(crate) fn wait_at(&self, number: usize) {
         let mut faults = self.faults.lock().unwrap();
         *faults = Faults { calls: 0, wait_at: Some(number), ..*faults };

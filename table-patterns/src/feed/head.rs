@@ -26,7 +26,7 @@ pub(crate) struct Head {
     pub(super) last: u64,
     /// The number of the last trimmed change.
     pub(super) floor: u64,
-    /// `true` if the registry does not list the partition, or marks its feed as quiet. A writer must then list the partition before it commits.
+    /// `true` if the registry does not list the partition, or marks its feed as quiet. In both cases, a writer must list the partition before it commits.
     pub(super) quiet: bool,
     /// `true` if the partition is listed permanently: followers never mark its feed as quiet.
     pub(super) kept: bool,
@@ -72,8 +72,8 @@ impl Head {
         cursor.feed != 0 && (!self.has(cursor) || cursor.number < self.floor)
     }
 
-    /// Returns `true` if a reader that moved from `from` to `reached` and read `entries` has missed changes, because they were trimmed, or because the table
-    /// was restored, or deleted and recreated. For a new reader, changes that were trimmed before it started do not count.
+    /// Returns `true` if a reader that advanced from `from` to `reached`, reading `entries`, has missed changes. This happens if changes were trimmed, or if
+    /// the table was restored or recreated. Changes trimmed before a new reader started do not count.
     ///
     /// Changes are numbered without gaps, so the result also covers a trim between the reads of the head and of the entries.
     pub(crate) fn has_lost(&self, from: &Cursor, entries: &[FeedEntry], reached: &Cursor) -> bool {

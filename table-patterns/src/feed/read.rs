@@ -83,7 +83,7 @@ impl<S: TableStore> FeedReader<'_, S> {
     pub async fn next(&mut self, limit: usize) -> Result<Vec<FeedEntry>> {
         if let Some(head) = self.head.filter(|head| head.passed(&self.at) < head.last) {
             let entries = self.next_before(head, limit).await?;
-            // If the list is empty, the remaining entries before the end recorded in the remembered head may have been trimmed.
+            // An empty list may mean that the remaining entries up to the remembered end have been trimmed, so the head is reread.
             if !entries.is_empty() {
                 return Ok(entries);
             }
@@ -152,8 +152,8 @@ impl<S: TableStore> Feed<S> {
             }
         }
         in_order(&mut entries);
-        // IMPORTANT: the window may end within a row, and that row is then not read. The reader therefore moves only to a returned entry or to the end of the
-        // feed; at any other position, it could skip entries.
+        // IMPORTANT: the window may end within a row, and that row is then not read. The reader moves only to a returned entry or to the end of the feed,
+        // because at any other position it could skip entries.
         let is_end = upper == head.last && continuation.is_none() && entries.len() <= limit;
         entries.truncate(limit);
         let reached = match entries.last() {
@@ -163,9 +163,9 @@ impl<S: TableStore> Feed<S> {
         Ok((entries, reached))
     }
 
-    /// Deletes the entries before a cursor, in transactions of 100 rows. Returns the number of changes between the end of the previous trim and the cursor; 0 for
-    /// a call that only completes an earlier trim to the same cursor. Readers that have not reached the cursor miss these changes. If the table is deleted and
-    /// recreated meanwhile, its new feed keeps its entries.
+    /// Deletes the entries before a cursor, in transactions of 100 rows. Returns the number of changes between the end of the previous trim and the cursor; 0
+    /// for a call that only completes an earlier trim to the same cursor. Readers that have not reached the cursor miss these changes. If the table is deleted
+    /// and recreated in the meantime, its new feed keeps its entries.
     ///
     /// # Errors
     /// Any error from the store. Rows that were deleted before the error remain deleted; call the function again to continue.
@@ -205,9 +205,8 @@ impl<S: TableStore> Feed<S> {
         }
     }
 
-    /// Records in the head that the entries before a cursor are trimmed.
-    /// Returns the head before this call, and the number of the last change
-    /// trimmed including this call; `None` if no change has ever been trimmed.
+    /// Records in the head that the entries before a cursor are trimmed. Returns the head before this call, and the number of the last change trimmed by this
+    /// call or an earlier one; `None` if no change has ever been trimmed.
     async fn raise_floor(
         &self,
         table: &TableName,

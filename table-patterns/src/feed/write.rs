@@ -48,7 +48,7 @@ fn created_first() -> Error {
     Error::new(ErrorCode::UpdateConditionNotSatisfied, message)
 }
 
-/// Returns the number of operations added to a transaction by recording the given changes.
+/// Returns the number of operations that recording the given changes adds to a transaction.
 pub(crate) fn operations<'a>(records: impl IntoIterator<Item = &'a Record>) -> usize {
     let rows = rows(records).len();
     if rows == 0 { 0 } else { rows + 1 }
@@ -121,7 +121,7 @@ impl<S: TableStore> Feed<S> {
             };
             let (recorded, head) =
                 self.recorded((table, &partition_key), transaction.clone(), known.clone(), records).await?;
-            // The requests for the feed may have taken longer than the lease allows.
+            // The requests for the feed may have taken longer than the lease allows, so the lease is checked here.
             recorded.check_lease()?;
             match self.store.submit(table, recorded).await {
                 Ok(mut committed) => {
@@ -171,7 +171,8 @@ impl<S: TableStore> Feed<S> {
         table: &TableName,
         partition_key: &PartitionKey,
     ) -> Result<Option<(Head, ETag)>> {
-        // IMPORTANT: the head is created before the partition is listed. A writer that was suspended while the table was dropped and recreated is then refused.
+        // IMPORTANT: the head is created before the partition is listed. If the table is dropped and recreated while this writer is suspended, the commit is
+        // then refused, because this head no longer exists.
         let head = Head::new();
         let Operation { row_key, kind } = head.write(None)?;
         match converge::submit(&self.store, table, partition_key, [(row_key, kind)]).await {

@@ -38,17 +38,17 @@ pub struct BackfillProgress {
 /// A builder for the backfill of one index.
 ///
 /// - Online: writers continue, and already maintain the index while it is built. An entity's missing index row is written in one transaction with the entity,
-///   which changes the entity's `ETag`. A transaction contains as many entities of the partition as fit in 100 operations and 4 MiB. Sixteen transactions run
+///   which changes the entity's `ETag`. A transaction contains as many entities in the partition as fit in 100 operations and 4 MiB. Sixteen transactions run
 ///   concurrently, so they can share disk syncs.
 /// - Rolling updates: programs built from an older release may continue to write until the pass over the rows begins. Such a program records sightings (rows
 ///   with the current time) with the stored schema. The pass begins an hour after the first run or the last sighting, whichever is later, by the store's clock.
-///   By then, no request by an older program can take effect. A run before that time returns immediately, with [`retry_after`](IndexReport::retry_after). Once
-///   the pass begins, older programs are refused. If no older program is running, call [`assume_no_older_programs`](Self::assume_no_older_programs). Writers
-///   that never opened their table must be stopped first.
+///   By then, no request from an older program can still be in flight. A run before that time returns immediately, with
+///   [`retry_after`](IndexReport::retry_after). Once the pass begins, older programs are refused. If no older program is running, call
+///   [`assume_no_older_programs`](Self::assume_no_older_programs). Writers that never opened their table must be stopped first.
 /// - Resumable: the position is recorded with the stored schema after each page. The next run, in any process, continues from it.
-/// - When the backfill completes, the index is *ready*.
-///   Two entities with the same value in a unique index leave it *building*: the error contains the keys of one of them and of the index entry. The run that
-///   reaches the end returns the error, even if an earlier run found the entities. A later run starts from the beginning.
+/// - When the backfill completes, the index is *ready*. Two entities with the same value in a unique index leave it *building*: the error contains one entity's
+///   key and the index entry's key. The run that reaches the end returns the error, even if an earlier run found the entities. A later run starts from the
+///   beginning.
 ///
 /// ```
 /// # use table_core::{Engine, TableStoreExt};
@@ -122,14 +122,14 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         Self { per_second: Some(entities), ..self }
     }
 
-    /// Sets the number of entities per page, from 1 to 1,000; by default 1,000. The position is recorded after each page.
-    /// A transaction contains entities of one page only.
+    /// Sets the number of entities per page, 1 to 1,000; 1,000 by default. The position is recorded after each page. A transaction never contains entities from
+    /// more than one page.
     pub fn page(self, entities: usize) -> Self {
         Self { page: Some(entities), ..self }
     }
 
     /// Declares that no program with an older schema is running or has requests in flight: for example, because a single process uses the store, or because the
-    /// older programs were stopped. The backfill then begins immediately, and older programs are refused. The run returns a report with
+    /// older programs were stopped. As a result, the backfill begins immediately, and older programs are refused. The run returns a report with
     /// [`retry_after`](IndexReport::retry_after) only if another program changes the stored schema at the same time.
     pub fn assume_no_older_programs(self) -> Self {
         Self { has_older: false, ..self }
@@ -153,8 +153,8 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     ///   schema that declares the index differently or with [`rebuild`](Entities::rebuild).
     /// - Any other error from the store: run the backfill again to continue.
     ///
-    /// An entity that cannot be read, or whose value no key of the index can contain, is a [finding](FindingKind::BadEntity) and does not stop the backfill,
-    /// because the index could not contain it anyway.
+    /// An entity that cannot be read, or whose value the index's keys cannot contain, is reported as a [finding](FindingKind::BadEntity). It does not stop the
+    /// backfill, because the index could not contain it in any case.
     pub async fn run(mut self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let layout = load(&self.table.table, self.table.index_states()).await?;
@@ -213,8 +213,8 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
                 (Some(next), _) => next,
                 (None, None) => break true,
                 (None, Some(_)) if has_failed => break false,
-                // IMPORTANT: an earlier run found the failure, but was interrupted before it could return the error. This run processes the page again to
-                // obtain the error.
+                // IMPORTANT: an earlier run found the failure, but was interrupted before it could return the error. To obtain the error, this run processes
+                // the page again.
                 (None, Some(failed)) => failed.clone(),
             };
             let reached = pass.to_string();

@@ -13,7 +13,7 @@ use crate::index::reserved::check_reserved;
 use crate::index::whole::{StoredValues, with_values};
 use crate::outbox::keys::guard_key;
 
-/// A change to an index caused by one entity: to a copy of the entity, or to a list.
+/// A change that one entity causes in an index, either to its copy or to a list.
 ///
 /// ```
 /// use table_patterns::index::{Change, ChangeKind};
@@ -81,7 +81,7 @@ pub fn changes<E: Entity>(old: Option<&E>, new: Option<&E>) -> Result<Vec<Change
     stored_changes((old, [None; 2]), (new, [None; 2]))
 }
 
-/// Returns the index changes, like [`changes`], but fills copies with the values stored in the entity's row where these are known.
+/// Returns the index changes, like [`changes`]. If the values stored in the entity's row are known, copies contain these values instead of newly encoded ones.
 ///
 /// # Errors
 /// Any error from [`changes`].
@@ -148,7 +148,7 @@ pub(crate) fn stored_entry<E: Entity>(index: &IndexOf<E>, entity: &E) -> Result<
     }
 }
 
-/// Returns a remote index entry unchanged, after checking that its key is short enough for the guard's key to contain it.
+/// Checks that the key of a remote index entry is short enough to be embedded in the guard's key, and returns the entry unchanged.
 ///
 /// # Errors
 /// `PropertyValueTooLarge` (KEY-8) if the key is too long.

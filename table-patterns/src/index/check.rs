@@ -167,7 +167,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         Ok(report)
     }
 
-    /// Finds reserved rows that their pattern cannot read.
+    /// Finds reserved rows that their own pattern cannot read.
     async fn check_reserved(
         &self,
         rules: ReservedRows,

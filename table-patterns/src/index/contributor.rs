@@ -1,4 +1,5 @@
-//! The write-path contributor for indexes. It adds index rows in the entity's partition, and outbox steps for remote indexes, to each write of an entity.
+//! The write-path contributor for indexes. Whenever an entity is written, it adds the index rows in the entity's partition, and the outbox steps for remote
+//! indexes.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -28,14 +29,14 @@ use crate::index::relay;
 use crate::index::remote::{Derived, EntryFingerprint, RemoteChange};
 use crate::index::state::{IndexState, NO_STATES, States, load, noted};
 
-/// The contributor for the indexes of a handle's entity type, with the known index states and the blob store for long lists.
+/// The contributor for the indexes of a handle's entity type. It contains the known index states and the blob store for long lists.
 pub(crate) struct Indexes {
     pub(crate) states: Arc<States>,
     pub(crate) blobs: Option<ListBlobs>,
 }
 
 impl Indexes {
-    /// Creates the contributor for an entity type's indexes. Initially, no index is known to be ready.
+    /// Creates the contributor for an entity type's indexes. No index is known to be ready yet.
     pub(crate) fn of<E: Entity>() -> Self {
         Self { states: Arc::new(States::new::<E>()), blobs: None }
     }
@@ -47,7 +48,8 @@ impl<E: Entity, H> Contributor<E, H> for Indexes {
     }
 
     fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()> {
-        // Only inserts are checked. The entity of any other write may already exist, because a bulk write's size is estimated before the entity is read.
+        // Only inserts are checked, because only an insert is known to create an entity. For any other write, the entity may exist even if `old` is `None`: the
+        // size of a bulk write is estimated before the entity is read.
         if matches!(change.kind, OperationKind::Insert(_)) {
             check_partition::<E>(change.key)?;
         }
@@ -119,8 +121,8 @@ fn check_partition<E: Entity>(key: &EntityKey) -> Result<()> {
     }
 }
 
-/// Checks that the store will accept a remote index entry, which a worker writes later. The entry can exceed a limit that the entity meets, because the entry
-/// also stores parts of the entity's key.
+/// Checks that the store will accept a remote index entry, which a worker writes later. An entry can exceed a limit even if the entity does not, because the
+/// entry also stores parts of the entity's key.
 fn check_entry(one: &Change, limits: &Limits) -> Result<()> {
     let (ChangeKind::Add(row) | ChangeKind::Rewrite(row)) = &one.kind else { return Ok(()) };
     let bytes = entity_bytes(one.key.partition_key.as_str(), one.key.row_key.as_str(), Some(row));
@@ -128,7 +130,7 @@ fn check_entry(one: &Change, limits: &Limits) -> Result<()> {
     fits.map_err(|error| error.with_context(&Author::Index(one.index.name).to_string()))
 }
 
-/// Adds a change to a remote index. All changes to one index are combined into one record, which contains their keys.
+/// Adds a change to a remote index. All changes to the same index are combined into one record, which lists their keys.
 fn add_remote(one: Change, owner: &EntityKey, remote: &mut Vec<RemoteChange>) {
     let Change { index, key, kind } = one;
     let left = match &kind {

@@ -39,7 +39,7 @@ pub(crate) struct CopyChange {
 }
 
 impl CopyChange {
-    /// Combines the changes made to one copy by several entities of a transaction.
+    /// Combines the changes that several entities in a transaction make to the same copy.
     fn combined(&self, parts: &[Arc<dyn DerivedRow>]) -> Self {
         let mut all = Self { before: None, after: None, ..self.clone() };
         for part in parts.iter().filter_map(|part| part.as_any().downcast_ref::<Self>()) {
@@ -65,7 +65,7 @@ impl CopyChange {
     }
 
     /// Returns the operation that writes the copy without reading it first. This assumes that the copy matches its entity. The transaction is conditional on
-    /// the entity's version.
+    /// the entity's version, so it fails if the entity has changed.
     fn assumed(&self) -> OperationKind {
         match &self.after {
             // An insert fails if the key is occupied, either by another entity's copy or by an entity.
@@ -84,8 +84,8 @@ impl CopyChange {
         (is_certain || !is_foreign(self.entity, self.index, row.view(), &others())).then_some(owner)
     }
 
-    /// Returns the stored row's owner if it is not part of this change and no longer has the value. This happens if a program without the index has changed or
-    /// deleted the owner.
+    /// Returns the stored row's owner if that entity is not part of this change and no longer has the value. This happens if a program without the index has
+    /// changed or deleted the entity.
     async fn obsolete_owner(
         &self,
         place: RowPlace<'_>,
@@ -104,7 +104,7 @@ impl CopyChange {
         Ok(if stored.is_some_and(holds) { None } else { Some(owner) })
     }
 
-    /// Adds stored properties known only to a newer release to the new copy.
+    /// Extends the new copy with the stored properties that are known only to a newer release.
     ///
     /// IMPORTANT: the transaction is conditional on the entity's version, or inserts the entity. If the entity has changed since that version, the
     /// transaction fails.
@@ -131,7 +131,7 @@ impl CopyChange {
         Ok(match &self.after {
             Some((_, row)) if is_ours => Some(OperationKind::Replace(row.clone(), if_match)),
             None if is_ours => Some(OperationKind::Delete(if_match)),
-            // The row already belonged to another entity or type when the index was declared. This entity has never had a copy, and none is added.
+            // The row already belonged to another entity or type when the index was declared. This entity has never had a copy, and does not get one now.
             Some((after, _)) if !may_be_ours && self.before.as_ref() == Some(after) => None,
             Some(_) => {
                 return Err(match owner {

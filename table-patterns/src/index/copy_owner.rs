@@ -43,9 +43,9 @@ pub(crate) fn is_entity<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &
 
 /// Returns `true` if the properties of a row prove that it is not a copy of the index. `others` lists the properties declared by other releases.
 ///
-/// Copies written by other releases may lack a property, and programs that never stored their schema may have written copies with an unknown property. A row is
-/// therefore foreign only if it has an unknown property and either lacks a required property or has no known property. A row with an `EntityType` is not a
-/// copy. An unreadable property proves nothing.
+/// Copies written by other releases may lack a property, and programs that never stored their schema may have written copies with an unknown property. For
+/// these reasons, a row counts as foreign only if it has an unknown property and either lacks a required property or has no known property. A row with an
+/// `EntityType` is not a copy. An unreadable property is ignored as evidence.
 pub(crate) fn is_foreign(
     entity: &EntitySchema,
     index: &IndexSchema,

@@ -77,12 +77,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.note(|layout| fence::restart(layout, &note, &start)).await.map(drop)
     }
 
-    /// Returns the initial resume position of a new pass over the rows. It includes a random identifier of the pass.
+    /// Returns the initial resume position for a new pass over the rows, which contains a random pass identifier.
     fn new_start(&self) -> String {
         fence::new_pass(&Pass::start().to_string(), self.retry.runtime().random())
     }
 
-    /// Changes the stored index states, and updates the handle's copy of them.
+    /// Changes the stored index states, and updates the states cached in the handle.
     pub(super) async fn note(&self, change: impl Fn(&mut SchemaRecord)) -> Result<SchemaRecord> {
         let layout = self.table.update_schema_record(change).await?;
         self.index_states().learn::<E>(&layout);

@@ -1,4 +1,5 @@
-//! Index lists: the keys of all entities with the same value, stored in an index entity or in a blob that the index entity references (PAT-IX-4).
+//! Index lists. A list contains the keys of all entities with the same value. It is stored in an index entity, or in a blob that the index entity references
+//! (PAT-IX-4).
 
 #[cfg(feature = "blobs")]
 mod blobs;

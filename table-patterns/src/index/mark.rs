@@ -1,12 +1,12 @@
 //! Marks index rows that a check or a backfill is about to delete because no entity requires them.
 //!
 //! A tool that is unaware of the index, or a program built from an older release, can give an entity the value of a leftover index row at any time without
-//! writing the row. Suppose one pass reads the entity before this change, and another pass finds the row correct after it. If the first pass then deleted the
-//! row, the index would lose an entry. A pass therefore first marks the row, then reads the entity, and then deletes the row on the condition that it still has
-//! the marked version.
+//! writing the row. Suppose one pass reads the entity before this change, and another pass finds the row correct after it. If the first pass deleted the row
+//! after that, the index would lose an entry. To prevent this, a pass first marks the row, then reads the entity, and then deletes the row, provided that the
+//! row still has the marked version.
 //!
-//! - If another pass found the row correct and unmarked, it read the entity before the row was marked. The read after the mark therefore returns the entity
-//!   with its new value.
+//! - If another pass found the row correct and unmarked, the entity already had its new value before the row was marked, so the read after the mark returns the
+//!   new value.
 //! - If a pass finds a marked row that the entity requires, it rewrites the row, which changes the row's version.
 //!
 //! A marked row remains readable, even by older releases. A copy is marked by a property, and a [list](crate::index::list) by a space before its members. An

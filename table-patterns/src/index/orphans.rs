@@ -30,7 +30,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         };
         let lists = E::SCHEMA.indexes.iter().filter(|index| index.kind == IndexKind::List);
         let mut tables: Vec<TableName> = lists.map(|index| self.table_of(index)).collect::<Result<_>>()?;
-        // Several indexes may share a table, and thus a folder of blobs.
+        // Several indexes may share a table, and therefore a blob folder.
         tables.sort_by_key(|table| table.as_str().to_ascii_lowercase());
         tables.dedup();
         let mut collected = Collected::default();
@@ -86,7 +86,7 @@ impl<S: TableStore> Naming for Named<'_, S> {
             }
         };
         let found = match self.store.get(self.table, &key, &Select::All).await {
-            // The list's entity cannot be read, but may reference the blob. The blob is therefore kept.
+            // The list's entity cannot be read, but may reference the blob, so the blob is kept.
             Err(error) if error.code() == ErrorCode::EntityMismatch => return Ok(true),
             found => found?,
         };

@@ -23,11 +23,11 @@ use crate::converge::{self, upsert};
 use crate::failure::Failure;
 use crate::index::fault::IndexFault;
 
-/// The `RowKey` of the row that records which indexes own which keys of a table.
+/// The `RowKey` of the row that records which index owns which keys in a table.
 const ROW_KEY: &str = "\u{FFFC}owners";
 /// The property that stores the claims.
 const OWNERS: &str = "Owners";
-/// Marks the claims as questionable: a program has found them although their table may not exist.
+/// Marks the claims as questionable, because a program has found them although their table may not exist.
 const QUESTIONED: &str = "Questioned";
 /// The name that conflict errors use for the claims.
 const RACE: &str = "the owners of a table";
@@ -79,7 +79,7 @@ fn name_in(claims: &Claims, name: &str, claim: &Claim) -> String {
     }
 }
 
-/// The claims found for a table name, with their version. Claims found before the table was created may belong to an earlier table of that name.
+/// The claims found for a table name, with their version. Claims found before the table was created may belong to an earlier table with that name.
 #[derive(Debug, Default)]
 struct Found {
     claims: Claims,
@@ -110,8 +110,8 @@ fn place(table: &TableName) -> Result<(TableName, EntityKey)> {
     Ok((TableName::new(LAYOUTS)?, EntityKey::new(table.folded(), ROW_KEY)?))
 }
 
-/// Returns an error if an entity type's claims clash with existing claims to a table's keys. Called before any table is created. A refusal therefore leaves no
-/// new table behind. If another program adds claims later, [`claim`] detects the clash.
+/// Returns an error if an entity type's claims clash with existing claims to a table's keys. Called before any table is created, so a refusal leaves no new
+/// table behind. If another program adds claims later, [`claim`] detects the clash.
 ///
 /// If the table does not exist or is being deleted, the claims belong to an earlier table with this name and are deleted. This is done before the new table is
 /// created, because afterwards old claims could not be distinguished from claims to the new table. The claims are first marked as questionable, and the
@@ -120,7 +120,7 @@ fn place(table: &TableName) -> Result<(TableName, EntityKey)> {
 ///
 /// # Errors
 /// - `SchemaMismatch`, with both names, if another entity type has claimed some of the keys.
-/// - `Corrupted` if the claims cannot be read; any error from the store that leaves unknown whether the table exists.
+/// - `Corrupted` if the claims cannot be read; any error from the store that leaves it unclear whether the table exists.
 pub(crate) async fn check<E: Entity>(
     (store, retry): (&impl TableStore, &Retry),
     (of, table): (&TableName, &TableName),
@@ -134,14 +134,14 @@ pub(crate) async fn check<E: Entity>(
         };
         if exists(store, table).await? {
             let accepted = accept(table, &own, &claims);
-            // The claims may be outdated: after they were read, another program may have deleted them and created the table. They are final only if they have
-            // not changed.
+            // The claims may be outdated: after they were read, another program may have deleted them and created the table. The result is final only if the
+            // claims have not changed.
             if accepted.is_ok() || find(store, table).await?.etag == Some(etag) {
                 return accepted;
             }
         } else {
-            // IMPORTANT: claims are deleted only if they were marked before the table was found missing. A program that creates the table later and claims its
-            // keys then finds the mark and removes it.
+            // IMPORTANT: claims are deleted only if they were marked before the table was found missing. If a program then creates the table and claims its
+            // keys, it finds the mark and removes it.
             let change = if are_questioned {
                 OperationKind::Delete(IfMatch::ETag(etag))
             } else {
@@ -163,7 +163,7 @@ pub(crate) async fn check<E: Entity>(
 /// to open the table to repair it.
 ///
 /// # Errors
-/// Any error that leaves unknown whether the table exists, such as `ServerBusy`.
+/// Any error that leaves it unclear whether the table exists, such as `ServerBusy`.
 async fn exists(store: &impl TableStore, table: &TableName) -> Result<bool> {
     let query = Query { top: Some(1), ..Query::new(KeyRange::ALL) };
     match store.query(table, &query, None).await {

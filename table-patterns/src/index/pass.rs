@@ -5,8 +5,8 @@ use std::fmt;
 use crate::index::sweep::Phase;
 use crate::position::Position;
 
-/// The first word of a recorded state with a failed page. Earlier releases do not recognize this word and start the pass from the beginning, so they process
-/// the failed page again. If they resumed after the failed page, they could complete the index without it.
+/// The first word of a recorded state that contains a failed page. Earlier releases do not recognize this word and start the pass from the beginning, so they
+/// process the failed page again. If they resumed after the failed page, they could mark the index as complete without that page's entries.
 const FAILED: &str = "failed ";
 /// The text between the failed page and the next page in a recorded state.
 const REACHED: &str = " reached ";
@@ -62,13 +62,13 @@ impl Pass {
         Self { failed: None, next: PageOf::first(Phase::Rows) }
     }
 
-    /// Makes the first page of the current phase the next one. The pass then processes all pages of the phase again, including a failed one.
+    /// Moves the pass back to the first page of the current phase. All pages of the phase are then processed again, including a failed one.
     pub(super) fn restart_phase(&mut self) {
         self.next = PageOf::first(self.next.phase);
         self.failed = self.failed.take().filter(|failed| failed.phase != self.next.phase);
     }
 
-    /// Parses a state. Returns the start for any other text.
+    /// Parses a recorded state. If the text is not a valid state, returns the start of the pass.
     pub(super) fn read(text: &str) -> Self {
         match text.strip_prefix(FAILED).and_then(|text| text.split_once(REACHED)) {
             Some((failed, next)) => Self { failed: Some(PageOf::read(failed)), next: PageOf::read(next) },

@@ -196,7 +196,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         let Some(index) = F::INDEX.filter(|index| !self.index_states().is_ready::<E>(index)) else {
             return query;
         };
-        // If the name is invalid, the query itself fails.
+        // If the name is invalid, the query itself returns the error.
         let Ok(table) = self.table.name() else { return query };
         let states = self.contributor::<Indexes>().map(|indexes| Arc::clone(&indexes.states));
         let check = move |stored: Option<&SchemaRecord>| {

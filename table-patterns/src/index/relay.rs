@@ -22,7 +22,7 @@ use crate::paging::each_row;
 use crate::work::handler::{Delivery, Take};
 use crate::work::worker::Worker;
 
-/// Returns the name of the steps that settle remote changes to entities of a type.
+/// Returns the name of the steps that settle remote changes to entities of one type.
 fn step_name(entity: &EntitySchema) -> String {
     format!("elsewhere of {}", entity.entity)
 }
@@ -115,8 +115,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Returns an error if a recorded change refers to an entity in a different partition or table than the record. A writer with access to only one partition
-    /// could otherwise cause writes elsewhere.
+    /// Returns an error if a recorded change refers to an entity whose partition or table differs from the record's. Otherwise, a writer with access to only
+    /// one partition could cause writes elsewhere.
     fn check_source(&self, change: &RemoteChange, call: &Delivery<'_>) -> Result<()> {
         let is_here = change.owner.partition_key == *call.partition_key
             && self.table.name()?.folded() == call.table.folded();
@@ -130,13 +130,13 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// settle nor finish a change that was recorded under a newer schema.
     ///
     /// # Errors
-    /// `SchemaMismatch` if the change must be left to another program.
+    /// `SchemaMismatch` if the change must be left for another program.
     async fn can_settle(&self, recorded: &str) -> Result<bool> {
         self.table.admit(self.retry.runtime()).await?;
         match RemoteChange::is_of_design::<E>(recorded, Self::declares_copies) {
             Some(true) => Ok(true),
             Some(false) => self.table.is_current().await.map(|_| true),
-            // A string that is not a change is detected when it is parsed.
+            // An invalid change is detected later, when it is parsed.
             None if !recorded.starts_with("[\"") => Ok(true),
             None if self.table.is_current().await? == Some(true) => Ok(false),
             None => {
@@ -165,7 +165,7 @@ impl<E: Entity + Send + Sync, S: TableStore + 'static, O: StepRecorder> Take for
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Registers a handler that applies the changes recorded in a table's outbox to rows in other partitions. The handler updates index entries and
     /// [copies](crate::copies): both copies that the table's entities hold, and copies of these entities that other entities hold. Call this function once for
-    /// each entity type, even if entities of the type both are copied and hold copies.
+    /// each entity type, even if its entities are copied and also hold copies.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, QueueName};

@@ -1,4 +1,5 @@
-//! The record of a change's effects on other partitions and tables: index entries, copies of the entity held by other entities, and copies held by the entity.
+//! Records a change's effects on other partitions and tables: on index entries, on copies of the entity that other entities hold, and on copies that the entity
+//! holds.
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
@@ -34,13 +35,13 @@ pub struct RemoteChange {
 pub enum Derived {
     /// The entity's entries in an index.
     Index(&'static IndexSchema),
-    /// The [copies](crate::copies) of the entity held by entities that refer to it.
+    /// The [copies](crate::copies) of the entity that are held by entities which refer to it.
     CopiesOf,
     /// The copied values held by this entity in the named relation.
     CopiesIn(String),
 }
 
-/// The maximum number of entities in the recorded path of a chain of copies.
+/// If copies form a chain, a change records the path through the chain. This is the maximum number of entities in the path.
 pub(crate) const PATH: usize = 64;
 /// The first element of an encoded change to copies of the entity. It contains spaces, so it cannot be an index name.
 const GIVEN: &str = "copies of it";
@@ -91,7 +92,7 @@ impl Derived {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EntryFingerprint {
-    /// No fingerprint of the resulting entry is recorded, for example in a repair.
+    /// The change has no fingerprint of the resulting entry, for example because it comes from a repair.
     #[default]
     Unknown,
     /// The entity has no entry in the index.
@@ -123,7 +124,7 @@ impl EntryFingerprint {
         Self::Entry { key: key.clone(), hash: hash(sorted.finish().as_bytes().iter().copied()) }
     }
 
-    /// Returns `true` if both fingerprints record the same entry at the key `at`, or both record no entry there.
+    /// Returns `true` if both fingerprints record the same entry at the key `at`, or if both record that no entry exists there.
     pub(crate) fn records_same_entry(&self, other: &Self, at: &EntityKey) -> bool {
         let there = |left: &Self| match left {
             Self::Entry { key, hash } if key == at => Some(*hash),

@@ -26,9 +26,9 @@ pub(crate) fn remote<E: Entity>() -> impl Iterator<Item = &'static IndexOf<E>> {
     E::INDEXES.iter().filter(|index| !index.schema().is_same_partition())
 }
 
-/// One page of a remote index, restricted to entries of entities in the selected partitions.
+/// One page of a remote index, restricted to the entries whose entities are in the selected partitions.
 struct EntriesOf {
-    /// The key of each index row, with the keys of the selected entities that have an entry in the row. The entities need not exist.
+    /// The keys of the index rows. Each comes with the keys of the selected entities that have an entry in the row. The entities need not exist.
     found: Vec<(EntityKey, Vec<EntityKey>)>,
     /// Unreadable index rows. They may contain entries of selected entities.
     unreadable: Vec<Finding>,
@@ -58,8 +58,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(removed)
     }
 
-    /// Returns the number of remote index rows with entries of entities in the given partitions, and the unreadable rows. Performs a full scan of each remote
-    /// index.
+    /// Counts the remote index rows that contain entries of entities in the given partitions. Also returns the unreadable rows. Performs a full scan of each
+    /// remote index.
     pub(crate) async fn count_entries_of(&self, partitions: &[TextRange]) -> Result<(u64, Vec<Finding>)> {
         let (mut count, mut unreadable) = (0, Vec::new());
         for index in remote::<E>() {
@@ -77,8 +77,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok((count, unreadable))
     }
 
-    /// Removes an entity's entry at one key of a remote index. If no row remains at the key, also removes the row's guard. Returns the number of removed
-    /// entries, 0 or 1. The entity need not exist. Does not change a list that cannot be read; [`count_entries_of`](Self::count_entries_of) reports it.
+    /// Removes an entity's entry at one key of a remote index. If no row remains at the key, also removes the guard. Returns the number of removed entries, 0
+    /// or 1. The entity need not exist. Does not change a list that cannot be read; [`count_entries_of`](Self::count_entries_of) reports it.
     pub(crate) async fn remove_entry(
         &self,
         index: &'static IndexSchema,

@@ -28,8 +28,8 @@ use crate::requests::{self, CONCURRENCY};
 use verdict::Verdict;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Settles a change to an entity's entries in one index. `call` contains the version of the recorded change, and `true` if the record is genuine. If a
-    /// version is given, each change is settled only once. Otherwise, the entry is settled to match the current entity.
+    /// Settles a change to an entity's entries in one index. `call` contains the version of the recorded change, and `true` if the record is genuine. If the
+    /// version is known, each change is settled only once. Otherwise, the entry is settled to match the current entity.
     pub(crate) async fn settle_index(
         &self,
         index: &'static IndexSchema,
@@ -92,7 +92,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// After this many stale reads, settling a change fails. A worker retries it later.
+/// After this many stale reads, settling a change fails, and a worker retries it later.
 const LOOKS: usize = 3;
 
 /// The entries of one index affected by a change to an entity.
@@ -102,7 +102,7 @@ struct Entries<'a, E: Entity, S, O> {
     table: TableName,
     change: &'a RemoteChange,
     generation: Option<Generation>,
-    /// `false` if the change may have been recorded by a writer without the seal key. The guard is then written only if the entry changes.
+    /// `false` if the change may have been recorded by a writer without the seal key. In that case, the guard is written only if the entry changes.
     is_genuine: bool,
     /// `true` if an entry is [marked](crate::index::mark) before it is removed.
     marks: bool,
@@ -127,7 +127,7 @@ pub(crate) struct Target {
 pub(crate) struct Entry {
     target: Target,
     wanted: Option<Row>,
-    /// `true` if the entry is only marked for removal. The entity is then reread before the entry is removed.
+    /// `true` if the entry is only marked for removal. Before the entry is removed, the entity is reread.
     marks: bool,
     /// The version of the entity from which the desired entry was computed.
     entity: Option<ETag>,
@@ -223,7 +223,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
         }
         if !is_sent || matches!(done, Ok(false)) {
             // No list refers to these uploads, because the transaction was not sent or was refused. After any other error, a list may refer to them, so they
-            // are left to the collector.
+            // are left for the collector.
             for upload in &uploads {
                 lists.discard(upload).await;
             }

@@ -47,13 +47,13 @@ impl fmt::Display for IndexState {
     }
 }
 
-/// Returns the string that identifies an index in the stored schema, for example in its list of pending parts.
+/// Returns the string that identifies an index in the stored schema, for example in the list of pending parts.
 pub(crate) fn note(index: &str) -> String {
     format!("index {index}")
 }
 
-/// Returns the state of an index according to the stored schema, for programs with the schema of `E`. If the stored schema declares the index in a way that
-/// would make these programs miss entities or properties, the index is *building* for them.
+/// Returns the state that the stored schema gives an index, for programs with the schema of `E`. If these programs would miss entities or properties because
+/// the stored schema declares the index differently, the index is *building* for them.
 pub(crate) fn noted<E: Entity>(layout: &SchemaRecord, index: &str) -> IndexState {
     let note = note(index);
     if !is_stored(layout, index) {
@@ -98,7 +98,7 @@ fn is_readable(stored: &StoredSchema, declared: &StoredSchema, index: &str) -> b
     if requires(declared, stored, index) {
         return false;
     }
-    // The stored schema gives every value that the program's keys accept the same key, so the keys need no further comparison.
+    // For every value that this program's keys accept, the stored schema produces the same key, so the keys need no further comparison.
     let mut stored = stored.clone();
     let own = declared.indexes.iter().find(|own| own.name == index);
     let known = stored.indexes.iter_mut().find(|known| known.name == index);
@@ -109,7 +109,7 @@ fn is_readable(stored: &StoredSchema, declared: &StoredSchema, index: &str) -> b
     !requires(&stored, declared, index)
 }
 
-/// Returns `true` if an index must be built again when the schema `new` replaces `old`.
+/// Returns `true` if an index must be rebuilt when the schema `new` replaces `old`.
 fn requires(old: &StoredSchema, new: &StoredSchema, index: &str) -> bool {
     let note = note(index);
     compare_schemas(old, new).changes.iter().any(|change| change.pending.as_ref() == Some(&note))
@@ -154,7 +154,7 @@ impl States {
 /// Reads the states of all indexes from the stored schema, and remembers them in `states`.
 ///
 /// # Errors
-/// `IndexNotReady` if no schema is stored, because the content of the indexes is then unknown.
+/// `IndexNotReady` if no schema is stored, because in that case the content of the indexes is unknown.
 pub(crate) async fn load<E: Entity, S: TableStore>(
     table: &Table<E, S>,
     states: &States,

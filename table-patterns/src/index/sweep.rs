@@ -63,7 +63,7 @@ pub(crate) struct Swept {
     pub(crate) findings: Vec<Finding>,
     /// The resume position of the next page; `None` at the end of the phase.
     pub(crate) next: Option<Position>,
-    /// `true` if the phase was restarted: its first page was processed, although the given position was a later one.
+    /// `true` if the phase was restarted: its first page was processed instead of the page at the given position.
     pub(crate) is_restart: bool,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct Sweep<'a, E: 'static, S, O> {
     pub(crate) top: Option<usize>,
     /// The partitions to which the pass is restricted, for an index in the entity's partition; `None` for all partitions.
     pub(crate) within: Option<&'a [TextRange]>,
-    /// The first error that left the index incomplete: a readable entity has no index entry, or an index row is unchecked.
+    /// The first error that left the index incomplete, because a readable entity has no index entry or an index row could not be checked.
     pub(crate) blocked: OnceLock<Error>,
 }
 
@@ -182,7 +182,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         match caught_in("the code of the entity type", check).await {
             Err(error) if Failure::of(&error) == Failure::Lasting => {
                 let bad = self.bad(phase, key, &error);
-                // IMPORTANT: the index may lack an entry for an entity, or contain a dangling entry.
+                // IMPORTANT: because of this error, the index may lack an entry for an entity, or contain a dangling entry.
                 let _ = self.blocked.set(error);
                 Ok(Err(bad))
             }

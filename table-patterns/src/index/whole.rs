@@ -29,11 +29,11 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     }
 }
 
-/// An entity's known stored values, in lookup order: the written row, and for a merge also the previous row.
+/// An entity's known stored values, in lookup order: the written row and, for a merge, the previous row.
 pub(crate) type StoredValues<'a> = [Option<RowView<'a>>; 2];
 
 /// Returns a copy with the values stored in its entity's row instead of newly encoded ones. Two programs, or two instances of the same map, can encode a
-/// property differently. Copies are therefore written and compared by stored values.
+/// property differently, so copies are written and compared by their stored values.
 pub(crate) fn with_values<E: Entity>(
     index: &IndexSchema,
     entry: IndexEntry,
@@ -42,7 +42,7 @@ pub(crate) fn with_values<E: Entity>(
     if index.kind != IndexKind::Copies {
         return Ok(entry);
     }
-    // The copy usually contains the stored values already.
+    // Usually, the copy already contains the stored values.
     let (mut stored, mut differs, mut hints) = (RowWriter::new(), false, [0; 2]);
     for property in entry.row.view().properties() {
         let property = property?;
@@ -53,7 +53,7 @@ pub(crate) fn with_values<E: Entity>(
             }
         }
         let found = found.filter(|found| *found != property.value);
-        // Key parts of the entity are stored as properties only in the copy.
+        // The parts of the entity's key are stored as properties only in the copy.
         let is_declared = || E::SCHEMA.properties.iter().any(|declared| declared.name == property.name);
         if let Some(value) = found.filter(|_| is_declared()) {
             stored.property(property.name, value);

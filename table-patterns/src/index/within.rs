@@ -28,7 +28,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Entities that cannot be read, and values that no key of an index can contain, are skipped.
     ///
     /// # Errors
-    /// `SchemaMismatch` if this program must not write; any store outage.
+    /// `SchemaMismatch` if this program must not write; any error caused by a store outage.
     pub(crate) async fn derive_within(
         &self,
         partitions: &[TextRange],

@@ -30,7 +30,7 @@ impl<E: Large, H> Contributor<E, H> for OwnBlobs {
         for blob in E::BLOBS {
             let Some(ValueRef::String(text)) = row.view().find(blob.property(), &mut 0)? else { continue };
             let Ok(address) = text.parse::<BlobRef>() else { continue };
-            // A conditional write succeeds only if the stored version is the one that was read, and that version has the address.
+            // A conditional write succeeds only if the stored version is the version that was read, which contains the address.
             let is_stored = match (change.old, change.kind) {
                 (Some(old), _) => blob.address_in(old) == Some(&address),
                 (None, OperationKind::Replace(_, if_match) | OperationKind::Merge(_, if_match)) => {
@@ -63,7 +63,7 @@ pub(super) fn is_of(blob: &BlobRef, key: &EntityKey) -> bool {
     names.next() == Some(row.as_str()) && names.next() == Some(partition.as_str())
 }
 
-/// Returns `true` if a blob's upload started at most half of its grace period ago. An entity may then refer to the blob for the first time.
+/// Returns `true` if a blob's upload started at most half of its grace period ago. Only then may an entity refer to the blob for the first time.
 fn is_new(blob: &BlobRef, now: u64) -> bool {
     let name = blob.path().rsplit('/').next().unwrap_or_default();
     let mut parts = name.split('_').map(str::parse::<u64>);

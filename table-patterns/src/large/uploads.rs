@@ -79,7 +79,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     /// Removes the uploaded blobs if the entity's write has definitely failed. Returns the outcome of the write.
     pub(super) async fn settle<T>(&self, uploads: &Uploads<E>, written: Result<T>) -> Result<T> {
         if let Err(error) = &written
-            // If the outcome is unknown, an entity may refer to the blobs, so removing them is left to the collector.
+            // If the outcome is unknown, an entity may refer to the blobs, so they are left for the collector.
             && !error.is_ambiguous()
         {
             self.take_back(uploads).await;

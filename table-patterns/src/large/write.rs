@@ -139,8 +139,8 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         if E::BLOBS.iter().any(is_kept) { self.table.primary(key).await } else { Ok(None) }
     }
 
-    /// Checks the entity's addresses: each must be that of a new upload, or of a blob of this entity that cannot have been removed. Also checks the upload
-    /// time.
+    /// Checks the entity's addresses: each must be the address of a new upload, or of one of this entity's blobs that cannot have been removed. Also checks the
+    /// upload time.
     fn check(
         &self,
         entity: &E,

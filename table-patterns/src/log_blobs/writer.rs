@@ -17,8 +17,8 @@ use crate::log_blobs::fault::LogBlobFault;
 use crate::log_blobs::line::{LogKind, LogLine};
 use crate::log_blobs::name::{blob, check_service, counter, folder, hour};
 
-/// The number of occupied blob names tried between two listings of the same folder. The first listing follows the second occupied name: if two writers
-/// alternate, each finds only one occupied name per block and needs no listing.
+/// The number of occupied blob names after which a folder is listed again. The first listing is sent at the second occupied name: if two writers alternate,
+/// each finds only one occupied name per block and needs no listing.
 const LIST_AGAIN: u32 = 8;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -30,8 +30,7 @@ struct Block {
     first: DateTime<Utc>,
     last: DateTime<Utc>,
     kinds: [bool; 3],
-    /// `true` if the block may already have been written. A retry must then write the block unchanged and to the same folder, so that readers recognise its
-    /// lines.
+    /// `true` if the block may already have been written. A retry must then write the block unchanged to the same folder, where readers recognise its lines.
     sealed: bool,
 }
 
@@ -83,14 +82,14 @@ impl LogWriter {
         Self { bytes: bytes.max(1), ..self }
     }
 
-    /// Sets the age of the oldest buffered line at which a flush is due: at most one hour, because readers also search the hour after a line's time, but no
-    /// later (LOG-5).
+    /// Sets the maximum age of the oldest buffered line, at most one hour. A flush is due when the line reaches this age. The limit is one hour because readers
+    /// search only the hour of a line's time and the next hour (LOG-5).
     #[must_use]
     pub fn flush_after(self, age: Duration) -> Self {
         Self { age: age.min(HOUR), ..self }
     }
 
-    /// Sets the maximum size of the buffer in bytes. The buffer fills up if blobs cannot be written; further lines are then refused.
+    /// Sets the maximum size of the buffer in bytes. If blobs cannot be written, the buffer fills up, and further lines are refused.
     #[must_use]
     pub fn hold_at_most(self, bytes: usize) -> Self {
         Self { hold: bytes, ..self }
@@ -238,7 +237,7 @@ impl Block {
         }
     }
 
-    /// Returns the metadata for the blob of this block (LOG-4).
+    /// Returns the metadata for this block's blob (LOG-4).
     fn attributes(&self) -> Attributes {
         let second = |instant: DateTime<Utc>| instant.to_rfc3339_opts(SecondsFormat::Secs, true);
         let kinds = self.kinds.into_iter().zip(LogKind::ALL).filter(|(has, _)| *has);

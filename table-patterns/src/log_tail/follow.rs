@@ -18,12 +18,12 @@ const PER_MICROSECOND: u128 = 10;
 ///
 /// The [`position`](Self::position) is a stamp. Store it after processing the returned events, and pass it to [`LogTail::follow`] in the next process.
 ///
-/// An append generates the stamp before it stores the event. If two events are appended concurrently, the later one may therefore become visible first. For
-/// this reason, a follower does not return events younger than its settling time. If storing an event takes longer than the settling time, or the writer's
-/// clock is behind by more than the settling time, a follower may miss the event although the log contains it.
+/// An append generates the stamp before it stores the event. If two events are appended concurrently, the later one may become visible first, so a follower
+/// does not return events younger than its settling time. If storing an event takes longer than the settling time, or the writer's clock is behind by more than
+/// the settling time, a follower may miss the event although the log contains it.
 ///
-/// The position never passes the newest event that was stored when the follower read the log. A follower whose clock jumps ahead and is then corrected
-/// therefore still returns the next event.
+/// The position never passes the newest event that was stored when the follower read the log, so a follower whose clock jumps ahead and is then corrected still
+/// returns the next event.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -61,9 +61,9 @@ pub struct LogFollower<E, S, C, O = NoOutbox> {
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     upto: LogStamp,
-    /// The stamp of any event in the range except the oldest.
+    /// The stamp of an event in the range, other than the oldest event.
     inside: LogStamp,
-    /// `true` if some events in the range may have been returned since the range was added. The remaining events may then fit into one batch.
+    /// `true` if some events in the range may have been returned since the range was added, so the remaining events may fit into one batch.
     begun: bool,
 }
 
@@ -93,8 +93,8 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
     /// exceeds `most`. An import can create such events in several partitions. The list is empty if all newer events are younger than the settling time.
     ///
     /// The table returns the newest events first. If more than `most` events are pending, the follower halves their time span until the oldest part fits, and
-    /// remembers the intermediate ranges. A follower that is behind therefore needs a few requests per call. The very first call starts from the year 1, and
-    /// needs about twenty more requests.
+    /// remembers the intermediate ranges, so a follower that is behind needs a few requests per call. The very first call starts from the year 1, and needs
+    /// about twenty more requests.
     ///
     /// # Errors
     /// Any error from [`LogTail::newest`]. A later call returns the events missed by this call.
@@ -115,7 +115,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
                 }
                 Some(ahead) => LogStamp::between(self.position, ahead.inside).map_or_else(
                     || {
-                        // No stamp lies between the position and `inside`. The remaining events therefore have the same stamp, in several partitions.
+                        // No stamp lies between the position and `inside`, so the remaining events have the same stamp and are in several partitions.
                         ahead.begun = true;
                         (ahead.inside, usize::MAX)
                     },

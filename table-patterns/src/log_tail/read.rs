@@ -18,7 +18,7 @@ use crate::log_tail::{LogStamp, LogTail};
 /// The maximum number of partitions queried concurrently if a log is spread over several partitions (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// A class of selections that consist of complete partitions: a single partition, or all partitions of a `bucket(…)`.
+/// A selection of complete partitions: a single partition, or all partitions of a `bucket(…)`.
 #[diagnostic::on_unimplemented(
     message = "[T181] a log is read by whole partitions, and `{Self}` is not one",
     label = "this selection is a part of a partition, or spans partitions in ranges",
@@ -124,7 +124,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     }
 
     /// Returns the newest `most` events whose stamps are later than `after` and not later than `upto`. Events with equal stamps are always in one slice,
-    /// because the next slice begins with the events before a stamp. A slice can therefore contain fewer than `most` events, or more if all its events have
+    /// because the next slice begins with the events before a stamp. As a result, a slice can contain fewer than `most` events, or more if all its events have
     /// the same stamp.
     pub(super) async fn slice<C: WholePartitions>(
         &self,
@@ -169,7 +169,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         let is_ordered = store.capabilities().ordered;
         let (mut found, mut from, mut skips) = (Vec::new(), None, false);
         loop {
-            // Rows of other types may fill any number of pages. Once such a row has been skipped, full pages are therefore requested.
+            // Rows of other types may fill any number of pages, so full pages are requested once such a row has been skipped.
             query.top = (is_ordered && !skips).then(|| PAGE_ENTITIES.min(n - found.len()).max(1));
             let page = store.query(table, &query, from.as_ref()).await?;
             for entity in page.rows.iter() {
@@ -192,7 +192,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     }
 }
 
-/// Returns the size of a slice of about `most` events that contains, for each of its stamps, all events with that stamp.
+/// Returns the size of a slice of about `most` events that does not separate events with the same stamp.
 fn whole_stamps<T>(found: &[(LogStamp, T)], most: usize) -> usize {
     let stamp = |at: usize| found.get(at).map(|(stamp, _)| *stamp);
     let begins_here = |at: &usize| at.checked_sub(1).and_then(stamp) != stamp(*at);

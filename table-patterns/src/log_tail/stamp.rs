@@ -18,8 +18,8 @@ const WIDTH: usize = 36;
 /// The time of an event, and a tiebreaker that distinguishes events with the same tick (PAT-LOG-1, PAT-LOG-4). A field of this type defines the RowKey of a
 /// log: `#[row_key(stamp)]`.
 ///
-/// - In a key, a stamp has the form `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, and the inverted tiebreaker in 16 hexadecimal digits. Greater
-///   stamps therefore sort first, and the string preserves both numbers exactly (PAT-LOG-2).
+/// - In a key, a stamp has the form `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, and the inverted tiebreaker in 16 hexadecimal digits. As a
+///   result, greater stamps sort first, and the string preserves both numbers exactly (PAT-LOG-2).
 /// - Stamps are compared by tick, then by tiebreaker. The string representation (`Display`, [`FromStr`]) is the same as in the key, so it can also be stored as
 ///   a position in the log.
 ///

@@ -101,7 +101,7 @@ fn value(hash: &mut Sha256, value: ValueRef<'_>) {
         ValueRef::String(text) => bytes(hash, text.as_bytes()),
         ValueRef::Int32(number) => hash.update(number.to_le_bytes()),
         ValueRef::Int64(number) => hash.update(number.to_le_bytes()),
-        // JSON has only one NaN, so a copy loses the payload bits of a NaN. The checksum therefore ignores the payload.
+        // JSON has only one NaN, so a copy loses the payload bits of a NaN, and the checksum ignores them.
         ValueRef::Double(number) if number.is_nan() => hash.update(f64::NAN.to_bits().to_le_bytes()),
         ValueRef::Double(number) => hash.update(number.to_bits().to_le_bytes()),
         ValueRef::Boolean(truth) => hash.update([u8::from(truth)]),

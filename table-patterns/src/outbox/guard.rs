@@ -13,11 +13,11 @@
 //! intent](crate::outbox::Intent::version), or the Timestamp of the transaction that recorded it. A worker that performs the step reads the guard first. If the
 //! guard contains the same version or a newer version for the step's source, the worker skips the step. Otherwise, it writes the target and the guard in *one*
 //! transaction, conditional on the guard's `ETag`. Provided that later changes have larger versions, the following holds:
-//! - If another step was applied in the meantime, the transaction fails and the worker reads the guard again. A suspended worker therefore never
-//!   overwrites newer data.
+//! - If another step was applied in the meantime, the transaction fails and the worker reads the guard again. As a result, a suspended worker never overwrites
+//!   newer data.
 //! - The versions in a guard never decrease. Regardless of the order and repetition of deliveries, no older step from a source takes effect after a newer one.
 //!   Once all steps have been delivered, the newest one has taken effect.
-//! - The guard remains after the target is deleted. An insert that arrives later is therefore recognised as older.
+//! - The guard remains after the target is deleted, so an older insert that arrives later is recognised as older.
 //! - If a worker dies before the transaction, nothing has changed. If it dies afterwards, the next delivery is skipped.
 //!
 //! If two sources write the same target, the newer version wins. In a unique index, this should not happen. A delete step from a source that does not own the
@@ -60,13 +60,13 @@ use crate::read_many;
 pub use crate::outbox::keys::GUARD_PREFIX;
 
 const OWNER: &str = "Owner";
-/// The maximum number of sources in one guard. It is far below the maximum number of properties in an entity (ENT-2).
+/// The maximum number of sources in one guard, far below the maximum number of properties in an entity (ENT-2).
 const SOURCES: usize = 200;
 
 /// The origin of a step: the changed entity (the source), and the version of the change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
-    /// The name of the source's property in guards: `V` and the hash of the source's key.
+    /// The name of the guard property for the source: `V` and the hash of the source's key.
     source: String,
     version: i64,
 }
@@ -100,7 +100,7 @@ pub(crate) struct Guard {
 enum Effect {
     /// The step is skipped, because the guard contains its version or a newer one.
     Stale,
-    /// Only the guard is updated, because another source has precedence.
+    /// Only the guard is updated, because another source takes precedence.
     Learn,
     /// Both the target and the guard are written.
     Write,
@@ -145,8 +145,8 @@ impl Guard {
         self.versions.retain(|(source, _)| *source != origin.source);
         self.versions.push((origin.source.clone(), origin.version));
         if self.versions.len() > SOURCES {
-            // Removes the oldest version, except the owner's version and the new version. The store may return properties in any order, so the oldest version
-            // is searched for.
+            // Removes the oldest version other than the owner's version and the new version. The store may return properties in any order, so all versions are
+            // compared.
             let is_kept = |source: &String| Some(source) == self.owner.as_ref() || *source == origin.source;
             let places = self.versions.iter().enumerate().filter(|(_, (source, _))| !is_kept(source));
             if let Some((at, _)) = places.min_by_key(|(_, (source, version))| (version, source)) {
@@ -158,7 +158,7 @@ impl Guard {
     /// Records a step in the guard, and returns the step's effect on its target.
     fn take(&mut self, origin: &Origin, write: &TargetWrite) -> Effect {
         let deletes = matches!(write, TargetWrite::DeleteIfExists);
-        // Merges from several sources coexist. A merge does not take over another source's target, and another source's step does not supersede the merge.
+        // Merges from several sources coexist: a merge does not take over another source's target, and another source's step does not supersede the merge.
         let shares = matches!(write, TargetWrite::InsertOrMerge(_));
         if self.contains_version(origin) {
             return Effect::Stale;
@@ -177,7 +177,7 @@ impl Guard {
     }
 }
 
-/// Performs a guarded step. Returns `false` if the step is stale and the target was therefore not written.
+/// Performs a guarded step. Returns `false` if the step is stale, in which case the target is not written.
 ///
 /// # Errors
 /// `UpdateConditionNotSatisfied` if other writers changed the same target during every attempt; any error from the store.
@@ -252,8 +252,8 @@ pub async fn collect_guards<S: TableStore>(
     collect(store, table, range, untouched_since).await
 }
 
-/// Deletes the guards of deleted entities in all partitions of a table, as [`collect_guards`] does in one partition. Scans the table, because guards of deleted
-/// index entries may be in partitions that contain no other rows.
+/// Deletes the guards of deleted entities, like [`collect_guards`], but in all partitions of a table. Scans the table, because guards of deleted index entries
+/// may be in partitions that contain no other rows.
 ///
 /// # Errors
 /// Any error from the store.
@@ -290,7 +290,7 @@ async fn collect<S: TableStore>(
             let guard = EntityKey::new(entity.partition_key, entity.row_key)?;
             guards.push((guard, IfMatch::ETag(entity.etag())));
         }
-        // The guard of an index entry never has an owner, so the entry itself must be read. If the entry is written after this read, its guard changes, and
+        // The guard of an index entry never has an owner, so the entry itself must be read. If the entry is written after this read, its guard changes too, so
         // deleting the guard fails.
         let found = read_many::rows_or((store, table), &targets, &keys, |_| Ok(()), |_| Ok(())).await?;
         let absent = guards.into_iter().zip(found).filter(|(_, target)| target.is_none());

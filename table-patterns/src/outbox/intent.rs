@@ -79,7 +79,7 @@ impl Intent {
         self.version
     }
 
-    /// Returns `true` if at least one step is guarded. The order of changes then matters.
+    /// Returns `true` if at least one step is guarded. In that case, the order of changes matters.
     pub(crate) fn is_guarded(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Write { guarded: true, .. }))
     }
@@ -140,7 +140,7 @@ pub enum Step {
     Call {
         /// The name of the message.
         name: String,
-        /// The version of the message type with which the payload was written; 0 for the steps of patterns.
+        /// The version of the message type that the payload was written with; 0 for the steps of patterns.
         version: u32,
         /// The message's payload as JSON.
         payload: String,

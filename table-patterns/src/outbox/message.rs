@@ -9,7 +9,7 @@ use crate::outbox::fault::OutboxFault;
 /// A request that a [`Step`](crate::outbox::Step) passes, as JSON, to the [`Handler`](crate::work::Handler) for its type.
 ///
 /// The name identifies the handler, and the version identifies the format of the JSON. A field added in a later version needs `#[serde(default)]`, or a
-/// [`decode`](Self::decode) that converts older messages. A worker leaves a message with a later version to workers that support this version.
+/// [`decode`](Self::decode) that converts older messages. A worker leaves a message with a later version for workers that support this version.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@ use crate::outbox::rows::{ATTEMPTS, CLAIM, ERROR, NOT_BEFORE, PROMPTED, Pending,
 /// A note that a worker or a sweep adds to an outbox row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Note<'a> {
-    /// A sweep sends a message for the row at the given time.
+    /// A sweep has sent a message for the row at the given time.
     Prompted(u64),
     /// A worker has claimed the row until a given time. Contains the claim's identifier and the number of started attempts.
     Claimed { by: &'a str, attempts: u32, until: u64, wait: u64 },
@@ -23,8 +23,8 @@ impl Pending {
     /// Returns the operation that adds a note to the row. It fails if another worker has changed the row in the meantime.
     pub(crate) fn note(&self, note: Note<'_>) -> Result<Operation> {
         let mut writer = RowWriter::with_capacity(6);
-        // IMPORTANT: writing the note changes the row's Timestamp. The version is therefore stored as a property. Otherwise, the intent's steps would appear
-        // newer than they are.
+        // IMPORTANT: writing the note changes the row's Timestamp, so the version is stored as a property. Otherwise, the intent's steps would appear newer
+        // than they are.
         writer.property(VERSION, number(self.version));
         match note {
             Note::Prompted(ticks) => writer.property(PROMPTED, number(ticks)),

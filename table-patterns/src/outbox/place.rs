@@ -51,8 +51,8 @@ impl OutboxKey {
         RowKey::new([POISON_PREFIX, rest].concat())
     }
 
-    /// Returns the part of the key that identifies the changed entity (the source). It is the same for all intents of one source, and almost always different
-    /// for intents of different sources.
+    /// Returns the part of the key that identifies the changed entity (the source). All intents of one source share it. For different sources, it almost always
+    /// differs.
     pub(crate) fn source(&self) -> &str {
         recorded_source(&self.0).unwrap_or(self.as_str())
     }

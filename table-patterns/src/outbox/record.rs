@@ -137,7 +137,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         registry::register(store, registered, table, partition_key, pace.now()).await
     }
 
-    /// Treats a partition as registered for the lifetime of this outbox. The program that issued the [grant](crate::grant) has registered it.
+    /// Treats a partition as registered for the lifetime of this outbox, because the program that issued the [grant](crate::grant) has registered it.
     pub(crate) fn assume_registered_partition(&self, table: &TableName, partition_key: &PartitionKey) {
         self.0.registered.assume(table, partition_key);
         self.seals().grant();

@@ -1,8 +1,8 @@
 //! The registry of partitions with outbox rows. Sweeps use it to find these partitions without scanning the tables. Feeds use the same format for their
 //! registry, [`FEEDS`](crate::feed::FEEDS).
 //!
-//! A partition is registered before the first intent is recorded in it. It remains registered, because a writer that is suspended or has a wrong clock may rely
-//! on the registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and was last registered at least two hours ago. Later
+//! A partition is registered before the first intent is recorded in it. It remains registered, because a writer that is suspended, or whose clock is wrong, may
+//! rely on the registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and was last registered at least two hours ago. Later
 //! sweeps read only a random sample of the quiet partitions. The mark is removed by a writer that registers the partition again, or by a sweep that finds a
 //! pending row. Writers repeat their registrations hourly by their own clocks.
 //!
@@ -36,8 +36,8 @@ use crate::paging::each_row;
 
 pub(crate) use chosen::chosen;
 
-/// The partition of the registry table that contains the seal keys. Its name cannot clash with partitions of registrations, which have names in a different
-/// format.
+/// The partition of the registry table that contains the seal keys. Its name cannot clash with a partition of registrations, because their names have a
+/// different format.
 pub(crate) const KEYS: &str = "keys";
 
 /// The registry table. The `PartitionKey` consists of the registered table's name in lower case and one of 16 buckets; the `RowKey` is the partition.
@@ -49,7 +49,7 @@ pub const REGISTRY: &str = table_core::table::OUTBOXES;
 const TRUSTED: Duration = Duration::from_secs(60 * 60);
 /// How long a partition without pending rows counts as active after its last registration.
 const ACTIVE: Duration = Duration::from_secs(2 * 60 * 60);
-/// The partition of the row that sweeps write in order to read the store's time.
+/// The partition of the row that sweeps write to obtain the store's time from its Timestamp.
 const SWEEPS: &str = "sweeps";
 const BUCKETS: u32 = 16;
 /// The maximum number of registered partitions that a writer remembers.
@@ -63,7 +63,7 @@ pub(crate) struct Registered {
 }
 
 impl Registered {
-    /// Marks a partition as registered by another program, without checking.
+    /// Treats a partition as registered by another program, without checking that it is.
     pub(crate) fn assume(&self, table: &TableName, partition_key: &PartitionKey) {
         let id = (table.folded().to_owned(), partition_key.as_str().to_owned());
         self.assumed.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
@@ -82,7 +82,7 @@ pub(crate) struct Entry {
     pub(crate) is_quiet: bool,
     /// `true` if the partition is marked as erased.
     pub(crate) is_erased: bool,
-    /// The rows that keep the partition active, because grant bearers may write to it.
+    /// The rows that keep the partition active while grant bearers may write to it.
     kept: Vec<KeptRow>,
 }
 
@@ -221,7 +221,7 @@ pub(crate) fn may_be_quiet(entry: &Entry, now: u64) -> bool {
 }
 
 /// Marks a partition without pending rows as quiet if it was last registered at least two hours ago. Returns `true` if it was marked. `now` must be the store's
-/// time. If a fast local clock were used, partitions would be marked while writers still rely on their registrations.
+/// time. With a fast local clock, partitions would be marked while writers still rely on their registrations.
 ///
 /// The write is conditional on the registry row's `ETag`, so it does not mark a partition that is concurrently registered again.
 pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {

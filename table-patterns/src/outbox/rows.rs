@@ -17,7 +17,7 @@ use crate::outbox::keys::hash;
 use crate::outbox::place::{OUTBOX_PREFIX, OutboxKey, POISON_PREFIX, Place};
 use crate::outbox::text;
 
-/// The maximum number of properties that contain the JSON of one intent.
+/// The maximum number of properties into which an intent's JSON is split.
 const PARTS: usize = 15;
 const INTENT: [&str; PARTS] = [
     "Intent", "Intent1", "Intent2", "Intent3", "Intent4", "Intent5", "Intent6", "Intent7", "Intent8",
@@ -30,7 +30,7 @@ pub(crate) const NOT_BEFORE: &str = "NotBefore";
 pub(crate) const WAIT: &str = "Wait";
 pub(crate) const CLAIM: &str = "Claim";
 pub(super) const ERROR: &str = "Error";
-/// The maximum length of a claim's identifier or a seal, in bytes. This crate never writes longer values.
+/// The maximum length, in bytes, of a claim identifier or a seal. This crate never writes longer values.
 const TOKEN: usize = 256;
 /// The maximum length of an error, in characters.
 pub(crate) const ERROR_CHARS: usize = 1_000;
@@ -69,7 +69,7 @@ pub(crate) fn is_record(operation: &Operation) -> bool {
     operation.row_key.as_str().starts_with(OUTBOX_PREFIX)
 }
 
-/// Returns the `RowKey` prefix that all outbox rows of one changed entity share.
+/// Returns the `RowKey` prefix that all outbox rows for one changed entity share.
 fn prefix_of(source: &RowKey) -> String {
     format!("{OUTBOX_PREFIX}{:016x}", hash(source.as_str().bytes()))
 }
@@ -114,23 +114,23 @@ pub(crate) struct Pending {
     pub(crate) prompted: Option<u64>,
     /// The number of started attempts.
     pub(crate) attempts: u32,
-    /// Workers ignore the row until this time, because a worker has claimed the row, or because its last attempt failed.
+    /// Workers ignore the row until this time, because it is claimed or because its last attempt failed.
     pub(crate) not_before: u64,
-    /// The length of the wait that ends at `not_before`, in ticks; `None` if the wait was recorded by an earlier release.
+    /// The length of the wait that ends at `not_before`, in ticks; `None` if an earlier release recorded the wait.
     pub(crate) wait: Option<u64>,
     /// The identifier of the current or last claim.
     pub(crate) claim: Option<String>,
     /// The error of the last attempt.
     pub(crate) error: Option<String>,
     pub(crate) seal: Option<String>,
-    /// `false` if the row has no space for a note, because another program wrote the row. Adding a note then replaces the row, and removes properties that
-    /// other programs have added.
+    /// `false` if the row has no space for a note, because another program wrote the row. In that case, adding a note replaces the row and removes the
+    /// properties that other programs have added.
     pub(crate) has_space: bool,
     text: Vec<u8>,
 }
 
 impl Pending {
-    /// Reads a pending row or a poison row. For a poison row, the result contains the location that the row had while it was pending.
+    /// Reads a pending row or a poison row. For a poison row, the result contains the row's location from when it was pending.
     pub(crate) fn read(table: &TableName, entity: EntityRef<'_>) -> Result<Self> {
         let partition_key = PartitionKey::new(entity.partition_key)?;
         let row_key = OutboxKey::of_stored(entity.row_key)?;
@@ -154,7 +154,7 @@ impl Pending {
         let bytes = entity_bytes(place.partition_key.as_str(), place.row_key.as_str(), Some(&row.to_row()));
         Ok(Self {
             // IMPORTANT: the seal does not cover this property, so anyone who may write to the partition can change it. Within one store, a change cannot be
-            // later than its row, so the version is capped at the row's Timestamp. `docs/clocks.md` describes rows that were copied from a store with a fast
+            // later than its row, so the version is limited to the row's Timestamp. `docs/clocks.md` describes rows that were copied from a store with a fast
             // clock.
             version: number(VERSION)?.map_or(row.timestamp(), |version| version.min(row.timestamp())),
             prompted: number(PROMPTED)?,
@@ -229,10 +229,10 @@ impl Pending {
     }
 }
 
-/// Adds the version of the change to a pending row, so that the version is preserved when the row is copied and gets a new Timestamp. Returns `None` for any
-/// other row, or if the row already contains the version.
+/// Adds the version of the change to a pending row. This preserves the version when the row is copied and gets a new Timestamp. Returns `None` for any other
+/// row, or if the row already contains the version.
 ///
-/// Without this property, a change copied to another store would appear as new as the copy, and the order of changes would be lost.
+/// Without this property, a change copied to another store would get the Timestamp of the copy as its version, and the order of changes would be lost.
 pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     if !entity.row_key.starts_with(OUTBOX_PREFIX) || entity.row.find(VERSION, &mut 0)?.is_some() {
         return Ok(None);

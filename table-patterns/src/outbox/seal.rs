@@ -1,8 +1,9 @@
 //! Seals for intents. They ensure that only programs with an outbox's key can make a worker write to other partitions.
 //!
-//! An outbox row is in the partition of its change, where the bearer of a SAS may also be able to write. A worker has more permissions than this bearer. Each
-//! intent therefore has a seal: an HMAC-SHA256 of its table, key and JSON, computed with a secret key of the program (the *seal key*). Workers perform no step
-//! of an intent without a valid seal. The only exceptions are pattern steps that update derived rows to match the entities in the same partition as the intent.
+//! An outbox row is in the partition of its change, where the bearer of a SAS may also be able to write. A worker has more permissions than this bearer. For
+//! this reason, each intent has a seal: an HMAC-SHA256 of its table, key and JSON, computed with a secret key of the program (the *seal key*). Workers perform
+//! no step of an intent without a valid seal. The only exceptions are pattern steps that update derived rows to match the entities in the same partition as the
+//! intent.
 //!
 //! The default key is a random key in the registry table, which a SAS for another table cannot access. The first program that needs the key creates it.
 //! [`Outbox::sealed_by`] uses other keys. If intents are copied to another store, the programs there accept them only if they use the same key. Use
@@ -75,7 +76,7 @@ struct Known {
     keys: Option<Arc<[Key]>>,
     /// `true` if the program has set the keys itself.
     are_given: bool,
-    /// `true` if the program has a [grant](crate::grant) for one partition, and may therefore lack permission to read the keys.
+    /// `true` if the program has a [grant](crate::grant) for one partition, and so may lack permission to read the keys.
     is_granted: bool,
 }
 
@@ -111,7 +112,7 @@ impl Seals {
 
     /// Adds a new key to the keys in the store, and uses it for new seals.
     pub(super) async fn rotate<S: TableStore>(&self, store: &S, now: u64) -> Result<()> {
-        // The new key must have a larger number than all others, and an earlier rotation may have used a fast clock.
+        // The new key's number must be larger than all others. The time alone does not ensure this, because an earlier rotation may have used a fast clock.
         let newest = keys_in(store).await?.last().map_or(0, |(row_key, _)| number_of(row_key));
         add(store, now.max(newest.saturating_add(1))).await?;
         self.load(store, true).await.map(drop)
@@ -145,8 +146,9 @@ impl Seals {
         if let Some(keys) = known.clone().filter(|_| are_given || !again) {
             return Ok(keys);
         }
-        // IMPORTANT: the store reports an expired signature or a wrong clock in the same way as a missing permission. If the store refuses the read, known keys
-        // are therefore kept. A program that is expected to have keys fails. If it recorded an intent without a seal instead, the intent would become poison.
+        // IMPORTANT: the store reports an expired signature or a wrong clock in the same way as a missing permission, so known keys are kept if the store
+        // refuses the read. A program that is expected to have keys fails, because if it recorded an intent without a seal instead, the intent would become
+        // poison.
         let keys: Arc<[Key]> = match stored(store).await {
             Err(error) if is_denied(error.code()) && (known.is_some() || is_granted) => {
                 known.unwrap_or_default()
@@ -216,12 +218,12 @@ async fn keys_in<S: TableStore>(store: &S) -> Result<Vec<(String, Key)>> {
     Ok(keys)
 }
 
-/// Sorts keys by their number. A store may return rows in any order, and the lexicographic order of numbers with different lengths is not their numeric order.
+/// Sorts keys by their number. A store may return rows in any order, and numbers of different lengths are not in numeric order if sorted as strings.
 fn in_order(keys: &mut [(String, Key)]) {
     keys.sort_by(|(one, _), (other, _)| (number_of(one), one).cmp(&(number_of(other), other)));
 }
 
-/// Returns the number in the `RowKey` of a key. Later keys have larger numbers.
+/// Returns the number in a key's `RowKey`. Later keys have larger numbers.
 fn number_of(row_key: &str) -> u64 {
     row_key.split('_').next().and_then(|number| number.parse().ok()).unwrap_or_default()
 }

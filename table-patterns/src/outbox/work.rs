@@ -23,17 +23,17 @@ const MESSAGE: usize = TEXT_BYTES - 8 * 1024;
 /// The work described by a message.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Work {
-    /// All pending intents of a partition.
+    /// All pending intents in a partition.
     Partition { table: TableName, partition_key: PartitionKey, progress: Progress },
     /// The intent in one outbox row.
     Row(Place),
-    /// The JSON of an intent that the message itself contains. The JSON is kept as received, because the seal covers it. Like the JSON in an outbox row, it is
-    /// parsed only once an attempt has been counted.
+    /// The JSON of an intent that the message itself contains. The JSON is kept unchanged, because the seal covers it. Like the JSON in an outbox row, it is
+    /// parsed only after an attempt has been counted.
     Inline { table: TableName, partition_key: PartitionKey, text: String, seal: Option<String>, tried: Tried },
 }
 
-/// The progress of a message for a partition with more rows than one delivery processes. It is recorded in the message. Earlier releases ignore the recorded
-/// progress, and start at the first row.
+/// If a partition has more rows than one delivery can process, the progress that its message has made. It is recorded in the message. Earlier releases ignore
+/// the recorded progress, and start at the first row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
     /// The next delivery starts after the row with this key; `None` if it starts at the first row.
@@ -44,7 +44,7 @@ pub(crate) struct Progress {
     pub(crate) continued: u32,
 }
 
-/// The previous attempts to process an intent that is contained in a message. They are recorded in the message.
+/// The previous attempts to process an intent that a message contains. They are recorded in the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tried {
     /// The number of started attempts.

@@ -270,8 +270,8 @@ fn after(mut range: KeyRange, position: Option<&EntityKey>) -> Option<KeyRange> 
                 range.row_key.lower = Bound::Excluded(row_key.to_owned());
             }
         }
-        // In a range of partitions, the row range is a condition on each row, so it cannot exclude the processed rows. The run therefore searches the whole
-        // current partition again.
+        // In a range of partitions, the row range is a condition on each row and cannot exclude the processed rows, so the run searches the whole current
+        // partition again.
         None if range.partition_key.contains(reached) => {
             range.partition_key.lower = Bound::Included(reached.to_owned());
         }

@@ -15,7 +15,7 @@ use crate::deletion::delete_rows;
 use crate::feed::FEEDS;
 use crate::periods::{PeriodTables, Periodic};
 
-/// Rows in another table that describe dropped tables, with the rows' versions.
+/// The keys and versions of rows in another table that describe dropped tables.
 type RowsAbout = Vec<(EntityKey, IfMatch)>;
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
@@ -49,7 +49,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(dropped)
     }
 
-    /// Returns the stored schemas of tables of periods before `first`, whether or not those tables still exist.
+    /// Returns the stored schemas of tables for periods before `first`, whether or not those tables still exist.
     async fn expired_schemas(&self, first: DateTime<Utc>) -> Result<RowsAbout> {
         let (mut found, mut from) = (Vec::new(), None);
         loop {
@@ -63,7 +63,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         }
     }
 
-    /// Removes the feed registrations of the partitions of expired tables, page by page, because a table can have any number of partitions.
+    /// Removes the feed registrations of expired tables' partitions. Works page by page, because a table can have any number of partitions.
     async fn remove_registrations(&self, first: DateTime<Utc>) -> Result<()> {
         let (feeds, mut from) = (TableName::new(FEEDS)?, None);
         loop {
@@ -76,7 +76,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         }
     }
 
-    /// Returns the rows on one page of `table` that describe tables of periods before `first`, whether or not those tables still exist.
+    /// Returns the rows on one page of `table` that describe tables for periods before `first`, whether or not those tables still exist.
     async fn page_about_expired(
         &self,
         table: &TableName,

@@ -15,11 +15,11 @@ use crate::requests;
 /// The maximum number of tables queried concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// A cursor in the results from one table.
+/// A cursor over one table's results.
 #[derive(Debug)]
 struct Cursor {
     table: TableName,
-    /// The queries not yet complete. The first query is in progress if a continuation exists.
+    /// The queries that have not completed. If a continuation exists, the first of them is in progress.
     queries: VecDeque<Query>,
     from: Option<Continuation>,
     page: Page,

@@ -265,7 +265,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// # Errors
     /// Any error from [`entities_of`](Self::entities_of). Tables created before the error remain.
     pub async fn prepare(&self) -> Result<usize> {
-        // A period may end during this call; the first period may then no longer be retained.
+        // A period may end during this call, and the first period may then no longer be retained.
         let (now, mut made) = (self.now(), 0);
         for period in 0..=i32::from(self.precreate) {
             let Some(start) = E::PERIOD.offset(now, period) else { continue };
@@ -352,7 +352,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         E::PERIOD.parse(name.get(base.len()..).filter(|_| is_ours)?)
     }
 
-    /// Creates the table of a period, with its schema, if the table is missing, and returns its handle. This works even if the period is no longer retained.
+    /// Creates the table for a period, with its schema, if the table is missing, and returns its handle. This works even if the period is no longer retained.
     pub(crate) async fn open(&self, table: &TableName) -> Result<Entities<E, S>> {
         self.handle_to(table).create_if_missing().await
     }

@@ -23,8 +23,8 @@ const LISTED: usize = 1_000;
 const PART: usize = 8 << 20;
 
 impl Tenant {
-    /// Checks that the tenant's partitions have no blobs, including the folders of tables that do not exist in the table store. Such blobs may belong to the
-    /// tenant in another table store.
+    /// Checks that the tenant's partitions have no blobs. This includes the folders of tables that do not exist in the table store, because their blobs may
+    /// belong to the tenant in another table store.
     ///
     /// # Errors
     /// `EntityAlreadyExists` if blobs exist; any error from the blob store.
@@ -177,8 +177,8 @@ impl BlobFolder {
     pub(super) async fn erase(&self, partitions: &[Partitions]) -> Result<u64> {
         let mut erased = 0;
         for (values, marks) in self.spellings().await? {
-            // IMPORTANT: the marks are deleted first. Finding the partition may require the content of a blob, and marks have no
-            // content.
+            // IMPORTANT: the marks are deleted first. Finding out whether a folder belongs to a partition may require the content of the folder's blobs, and
+            // marks have no content.
             for folder in self.folders(&values, partitions).await? {
                 if let Some(partition) = folder.filename() {
                     self.delete_all(&marks.clone().join(partition)).await?;

@@ -24,7 +24,7 @@ use crate::tenant::fault::TenantFault;
 use crate::tenant::partitions::Partitions;
 use crate::tenant::place::{Place, all_rows, keys};
 
-/// The maximum number of passes. If rows remain after the last pass, the erasure fails, because writers are evidently still active.
+/// The maximum number of passes. If rows remain after the last pass, the erasure fails, because a writer must still be active.
 const PASSES: u32 = 3;
 
 /// The report of an erasure.
@@ -33,7 +33,7 @@ const PASSES: u32 = 3;
 pub struct Erased {
     /// The number of deleted rows in the tenant's partitions.
     pub rows: u64,
-    /// The number of deleted or changed rows in other partitions and tables: index rows, members of lists, references, copies.
+    /// The number of deleted or changed rows in other partitions and tables: index rows, list members, references and copies.
     pub remote_rows: u64,
     /// The number of partition registrations deleted (for feeds) or marked as erased (for outboxes).
     pub registrations: u64,
@@ -163,7 +163,7 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
     Ok(())
 }
 
-/// Removes remote entries no longer identified by any row of the tenant, because a worker wrote them late, or another tool has deleted their entities.
+/// Removes remote entries that no row of the tenant identifies, because a worker wrote them late, or another tool has deleted their entities.
 async fn erase_leftovers(place: &Place, erased: &mut Erased) -> Result<()> {
     let ranges = place.ranges();
     for member in &place.members {
@@ -172,7 +172,8 @@ async fn erase_leftovers(place: &Place, erased: &mut Erased) -> Result<()> {
     Ok(())
 }
 
-/// Erases either the reserved rows or all other rows in a range of partitions, page by page. First removes the remote rows identified by the rows of the page.
+/// Erases either the reserved rows or all other rows in a range of partitions, page by page. Before it erases a page, it removes the remote rows that the
+/// page's rows identify.
 async fn erase_rows(
     place: &Place,
     table: &TableName,
@@ -214,8 +215,7 @@ async fn erase_derived(place: &Place, page: &Page) -> Result<u64> {
     Ok(requests::in_order(erasing, CONCURRENCY).await?.into_iter().sum())
 }
 
-/// Removes the remote rows that may have been written by the recorded steps on a page. Clears the copies of deleted entities in the entities that hold the
-/// copies.
+/// Removes the remote rows that the recorded steps on a page may have written. Clears the copies of deleted entities in the entities that hold the copies.
 async fn erase_named(place: &Place, table: &TableName, page: &Page) -> Result<u64> {
     let (mut changed, mut sources) = (0, BTreeSet::new());
     for row in page.rows.iter() {

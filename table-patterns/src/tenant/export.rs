@@ -174,7 +174,7 @@ impl Export<'_> {
     /// Reads the next page of a location and returns its lines. At the end of a partition range, returns no lines.
     async fn page_of(&mut self, place: &Place) -> Result<String> {
         let tables = place.existing().await?;
-        // The names of a location's tables may differ in case.
+        // Locations may spell a table's name in different case, so the comparison ignores case.
         let from = self.position.table.as_deref().map(TableName::new).transpose()?;
         let is_due = |table: &&TableName| from.as_ref().is_none_or(|from| table.folded() >= from.folded());
         let mut tables = tables.iter().filter(is_due);

@@ -69,7 +69,7 @@ pub struct Import<'a> {
     opened: BTreeMap<(usize, String), Place>,
     /// The partitions registered by this import for feed followers and for sweeps.
     registered: BTreeSet<(Kind, String, PartitionKey)>,
-    /// The blobs with some parts pushed, but not the last one.
+    /// The blobs of which some parts have been pushed, but not the last one.
     unfinished: BTreeSet<String>,
     #[cfg(feature = "blobs")]
     blobs: IncomingBlobs,
@@ -317,7 +317,7 @@ impl Import<'_> {
             let row = transfer::sealed(&place, table, &to, row).await?;
             copied.push(Copied::new(to, row));
         }
-        // IMPORTANT: a newer release's backfill relies on older programs no longer writing, so each type's schema is checked before the write.
+        // IMPORTANT: a newer release's backfill assumes that older programs no longer write, so each type's schema is checked before the write.
         let watches = place.members.iter().map(|member| member.schema_watch());
         let target = Table::<Copied, _>::new(place.store.clone(), table.clone()).watched_by(watches);
         target.bulk().insert_or_replace_all(&copied).await.map_err(|stopped| stopped.source)?;

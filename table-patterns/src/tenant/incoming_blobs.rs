@@ -50,13 +50,13 @@ impl IncomingBlobs {
         if !self.is_open(&earlier.name) {
             self.closed.insert(earlier.name.clone(), earlier);
         }
-        // IMPORTANT: the push may be dropped during this request, so it is the last step.
+        // IMPORTANT: the push may be dropped during this request, so this request is the last step.
         if let Some(writer) = writer {
             writer.abort().await;
         }
     }
 
-    /// Returns a blob if an earlier part has been pushed.
+    /// Returns the blob with the given name if an earlier part of it has been pushed.
     pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut OpenBlob> {
         if self.is_open(name) { self.open.as_mut() } else { self.closed.get_mut(name) }
     }

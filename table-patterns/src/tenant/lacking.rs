@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 /// The prefix of widened properties in the list of pending parts.
 const PROPERTY: &str = "property ";
 
-/// The parts of a type's schema whose derived rows or values may be missing in an export.
+/// The parts of a type's schema whose derived rows or values may be missing from an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lacking {
     /// `true` if the export does not contain the schema with which its rows were written.

@@ -27,7 +27,7 @@ pub(super) enum Line {
 pub(super) struct Header {
     pub(super) format: u32,
     pub(super) places: Vec<HeaderPlace>,
-    /// The stored schemas of the registered types. Missing in exports from earlier releases.
+    /// The stored schemas of the registered types. Absent from exports created by earlier releases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) schemas: Vec<HeaderSchema>,
 }
@@ -69,7 +69,7 @@ pub(super) struct BlobLine {
     pub(super) place: usize,
     pub(super) name: String,
     pub(super) bytes: String,
-    /// The offset of this part in the blob. Missing in exports from earlier releases.
+    /// The offset of this part in the blob. Absent from exports created by earlier releases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) from: Option<u64>,
     /// `true` for the last part of the blob.
@@ -88,7 +88,7 @@ pub(super) struct End {
     pub(super) skipped: u64,
 }
 
-/// Returns `true` if no rows are omitted. The line then has the format of earlier releases.
+/// Returns `true` if no rows are omitted. The number is then left out of the line, as in earlier releases.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 const fn is_zero(number: &u64) -> bool {
     *number == 0

@@ -45,7 +45,7 @@ pub(super) trait Member: Send + Sync {
     /// Creates the table with its stored schema if it is missing. Returns this type with the opened handle.
     fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<Arc<dyn Member>>>;
 
-    /// Returns the check that this program may write rows of this type. A handle that has not been opened checks nothing.
+    /// Returns a check of whether this program may write rows of this type. A handle that has not been opened checks nothing.
     fn schema_watch(&self) -> SchemaWatch {
         SchemaWatch::default()
     }
@@ -55,7 +55,7 @@ pub(super) trait Member: Send + Sync {
         future::ready(Ok(())).boxed()
     }
 
-    /// Derives the index rows in the given partitions that may be missing in an export. Returns the first error that concerns a single entity.
+    /// Derives the index rows in the given partitions that may be missing from an export. Returns the first error that concerns a single entity.
     fn derive_within<'a>(
         &'a self,
         _: &'a [TextRange],
@@ -94,8 +94,8 @@ pub(super) trait Member: Send + Sync {
         no_rows()
     }
 
-    /// Removes the remote rows that may have been written by a recorded step for this type. Returns the number of removed rows. Ignores steps for entities
-    /// outside the record's partition, because another program may have inserted a record that names any entity.
+    /// Removes the remote rows that a recorded step for this type may have written. Returns the number of removed rows. Ignores steps for entities outside the
+    /// record's partition, because another program may have inserted a record that names any entity.
     fn erase_recorded<'a>(&'a self, _: &'a Step, _: &'a str) -> BoxFuture<'a, Result<u64>> {
         no_rows()
     }
@@ -117,7 +117,7 @@ pub(super) trait Member: Send + Sync {
         no_rows()
     }
 
-    /// Seals recorded steps with the outbox key of this program. Returns `None` if the handle has no outbox.
+    /// Seals recorded steps with this program's outbox key. Returns `None` if the handle has no outbox.
     fn seal<'a>(
         &'a self,
         _: &'a TableName,

@@ -1,4 +1,4 @@
-//! Checks that this program is aware of all rows in other partitions or tables declared by a type's stored schema.
+//! Checks that this program is aware of all rows that a type's stored schema declares in other partitions or tables.
 
 use table_core::entity::Entity;
 use table_core::schema::{StoredIndex, StoredSchema};
@@ -8,7 +8,7 @@ use table_core::{Error, Result};
 
 use crate::tenant::fault::TenantFault;
 
-/// Checks that this program is aware of all rows in other partitions or tables declared by a type's stored schema.
+/// Checks that this program is aware of all rows that a type's stored schema declares in other partitions or tables.
 ///
 /// # Errors
 /// `SchemaMismatch` if this program is unaware of some of these rows; any error from the store.
@@ -27,7 +27,7 @@ fn unknown_elsewhere(stored: &StoredSchema, own: &StoredSchema) -> Option<String
     let is_elsewhere = |index: &&StoredIndex| index.table.is_some() || index.partition_key.is_some();
     let mut indexes = stored.indexes.iter().filter(is_elsewhere);
     let index = indexes.find(|index| !own.indexes.iter().any(|own| has_same_rows(own, index)));
-    // A feed's entries are in the entity's partition.
+    // A feed's entries are in the entity's partition, so an unknown feed does not count.
     let is_unknown = |word: &&String| *word != "feed" && !own.keeps.contains(word);
     index
         .map(|index| format!("index {}", index.name))

@@ -23,7 +23,7 @@ pub(super) struct OpenBlob {
     folder: BlobFolder,
     /// The number of bytes written so far.
     written: u64,
-    /// The writer of the blob; `None` after the last part, after an error, or once the blob is closed.
+    /// The blob's writer; `None` after the last part, after an error, or once the blob is closed.
     writer: Option<BlobWriter>,
 }
 

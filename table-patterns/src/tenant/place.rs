@@ -49,7 +49,7 @@ pub(super) struct Place {
     pub(super) blobs: Vec<FolderOf>,
 }
 
-/// Returns the folder that contains the blobs of a table; `None` if the table has none.
+/// A function that returns the folder with a table's blobs; `None` if the table has none.
 #[cfg(feature = "blobs")]
 pub(super) type FolderOf = Arc<dyn Fn(&TableName) -> Result<Option<BlobFolder>> + Send + Sync>;
 
@@ -96,7 +96,7 @@ impl Place {
         Ok(found)
     }
 
-    /// Returns the folders of all of the location's tables that have folders, even if the tables do not exist.
+    /// Returns the folders of all of the location's tables, including folders whose tables do not exist.
     ///
     /// # Errors
     /// Any error from [`folders`](Self::folders) or from the blob store.
@@ -166,7 +166,7 @@ impl Place {
         self.members.iter().any(|member| member.has_index_row(row))
     }
 
-    /// Checks that all types in the location's tables that may have rows in other partitions or tables are registered.
+    /// Checks that every type in the location's tables is registered if it may have rows in other partitions or tables.
     ///
     /// # Errors
     /// `InvalidInput`, with the type's name, for the first unregistered type.

@@ -37,8 +37,7 @@ pub struct ExportPosition {
     missing: Vec<MissingBlob>,
 }
 
-/// A blob referenced by a row but missing from the blob store, or shorter there than the row records. The row is exported nevertheless, and the export
-/// continues.
+/// A blob referenced by a row but missing from the blob store, or shorter there than the row records. The export includes the row and continues.
 ///
 /// ```
 /// use table_patterns::tenant::MissingBlob;

@@ -15,12 +15,12 @@ use crate::tenant::line::HeaderSchema;
 use crate::tenant::place::Place;
 use crate::unit::is_refusal;
 
-/// The parts of each type's schema with possibly missing rows in the export, by the index of the location and the name of the type.
+/// The parts of each type's schema whose rows may be missing from the export, by the index of the location and the name of the type.
 pub(super) type LackingOf = BTreeMap<(usize, &'static str), Lacking>;
 
 impl Tenant {
     /// Returns the stored schemas of the registered types for the header of an export. A type with one table per period may have several. If the credential
-    /// does not permit reading a stored schema, for example with a signature for the exported table, returns the schema that this program declares instead.
+    /// does not permit reading a stored schema, for example because it is a SAS for the exported table, returns the schema that this program declares instead.
     ///
     /// # Errors
     /// `FormatTooNew` or `Corrupted` if a schema cannot be read; any other error from the stores.

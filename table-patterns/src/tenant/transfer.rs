@@ -22,7 +22,7 @@ use crate::unit::RESERVATION_PREFIX;
 /// The number of hexadecimal digits that identify the changed entity in an intent's RowKey.
 const SOURCE: usize = 16;
 
-/// Returns a row in the form in which it is stored at its destination. If its PartitionKey changes, the addresses of its blobs also change.
+/// Returns a row as it is stored at its destination. If its PartitionKey changes, the addresses of its blobs also change.
 ///
 /// # Errors
 /// `InvalidInput` if the old PartitionKey also occurs where it cannot be replaced: in the row's properties, in its index rows, or in recorded steps; or, for a
@@ -56,7 +56,7 @@ pub(super) fn moved(place: &Place, incoming: &Incoming) -> Result<Row> {
     with_moved_blobs(place, incoming)
 }
 
-/// Checks that a row of an unregistered type does not contain its PartitionKey, except in addresses of blobs, which are adapted.
+/// Checks that a row of an unregistered type does not contain its PartitionKey, except in blob addresses, which are adapted.
 ///
 /// # Errors
 /// `InvalidInput` if the RowKey or a string of the row contains the PartitionKey.
@@ -72,8 +72,8 @@ fn check_unknown(from: &EntityKey, row: &Row) -> Result<()> {
     if is_bound { Err(Error::of(TenantFault::BoundRow)) } else { Ok(()) }
 }
 
-/// Returns the insert operation that recorded the intent in a row, under the key that the seal covers. Returns `None` if the row is not an intent. A
-/// poison intent keeps the seal of its original row.
+/// If the row is an intent, returns the insert operation that recorded it, under the key that the seal covers; otherwise returns `None`. A poison intent keeps
+/// the seal of its original row.
 fn record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
     let row_key = match row_key.strip_prefix(POISON_PREFIX) {
         Some(rest) => RowKey::new([OUTBOX_PREFIX, rest].concat())?,
@@ -83,7 +83,7 @@ fn record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
     Ok(Some(Operation { row_key, kind: OperationKind::Insert(row.clone()) }))
 }
 
-/// Returns the insert operation that recorded the intent in a row if the intent has a seal. Returns `None` for any other row.
+/// If the row is a sealed intent, returns the insert operation that recorded it; otherwise returns `None`.
 fn sealed_record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
     if seal_in(row.view())?.is_some() { record(row_key, row) } else { Ok(None) }
 }
@@ -95,7 +95,7 @@ fn no_outbox(table: &TableName, key: &EntityKey) -> Error {
 
 /// Converts a poison intent back into a pending intent without attempts. Returns any other row unchanged.
 ///
-/// The new key is computed from the old key with SHA-256, so that another program cannot choose it in order to replace another intent. The target's poison
+/// The new key is computed from the old key with SHA-256, which prevents another program from choosing a key that replaces another intent. The target's poison
 /// queue needs no change, because it contains no message for the intent.
 pub(super) fn resumed(key: EntityKey, row: Row) -> Result<(EntityKey, Row)> {
     let Some(rest) = key.row_key.as_str().strip_prefix(POISON_PREFIX) else { return Ok((key, row)) };
@@ -106,8 +106,7 @@ pub(super) fn resumed(key: EntityKey, row: Row) -> Result<(EntityKey, Row)> {
     Ok((EntityKey { row_key, ..key }, without_notes(&row)?))
 }
 
-/// Returns a row in the form in which it is exported. A recorded intent keeps its seal only if the seal is valid, because the import seals it
-/// again.
+/// Returns a row as it is exported. A recorded intent keeps its seal only if the seal is valid, because the import seals it again.
 ///
 /// # Errors
 /// `InvalidInput` if no registered type has an outbox, which is needed to check the seal; any error from reading the key.

@@ -51,7 +51,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self
     }
 
-    /// Adds an entity's write. `old` includes all stored properties, if they have been read.
+    /// Adds a write of an entity. If all stored properties have been read, `old` includes them.
     pub(crate) fn write<E: Entity + Send + Sync>(
         &mut self,
         verb: &'static str,

@@ -11,7 +11,7 @@ use table_core::store::WriteLease;
 
 use crate::entities::AdmitWrites;
 
-/// The admission check of each entity type, and `true` if a write of the type removes unknown properties.
+/// The admission check of each entity type, and a flag: `true` if a write of the type removes unknown properties.
 #[derive(Clone, Default)]
 pub(crate) struct Admissions(HashMap<TypeId, (Arc<dyn AdmitWrites>, bool)>);
 

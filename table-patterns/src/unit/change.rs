@@ -13,7 +13,7 @@ use table_core::store::TableStore;
 use crate::entities::StepRecorder;
 use crate::unit::UnitOfWork;
 
-/// A change from an entity as read to its new value.
+/// A change of an entity: the entity as read, and its new value.
 pub(super) struct Change<'a, E> {
     pub(super) etag: &'a ETag,
     pub(super) old: (&'a E, Row),

@@ -15,7 +15,7 @@ pub struct Committed<T> {
     pub(super) value: T,
     pub(super) partition_key: PartitionKey,
     pub(super) versions: Versions,
-    /// The time of the commit by the clock of the handle's runtime.
+    /// The commit time, according to the clock of the handle's runtime.
     pub(super) time: u64,
 }
 
@@ -32,7 +32,7 @@ impl<T> Committed<T> {
     }
 
     /// Returns a written entity with its new version, so the next write needs no read; `None` if the version is unknown. On stores whose `ETag`s contain no
-    /// time, the Timestamp is the time of the commit by this process's clock.
+    /// time, the Timestamp is the commit time according to this process's clock.
     ///
     /// ```
     /// use table_patterns::unit::Committed;

@@ -42,7 +42,7 @@ impl Contention {
         self.seen.set_shared(true);
     }
 
-    /// Records that the transaction was committed. `deleted` is the reservation deleted by the commit, if any.
+    /// Records that the transaction was committed. `deleted` is the reservation that the commit deleted, if any.
     pub(super) fn won(&mut self, rivals: Option<&Rivals>, deleted: Option<&Reservation>) {
         if deleted.is_some() {
             self.own = None;
@@ -118,7 +118,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let (table, partition_key) = (&self.table, self.draft.planned().partition_key());
         let queue = Queue { store: &self.store, table, partition_key, seen: &contention.seen };
         let rows = self.contended(error);
-        // IMPORTANT: the transaction keeps an earlier reservation if this request fails, and deletes it when it ends.
+        // IMPORTANT: if this request fails, the transaction keeps its earlier reservation, and deletes that reservation when it ends.
         let own = contention.own.clone();
         contention.own = queue.reserve(own, contention.hold, rows, || runtime.random()).await?;
         contention.has_touched = true;

@@ -32,7 +32,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Some((group, joined))
     }
 
-    /// Waits for the commit of the group the unit has joined, and returns the unit's outcome.
+    /// Waits until the unit's group has been committed, and returns the unit's outcome.
     pub(super) async fn finish_in(
         &self,
         group: &Arc<Group>,

@@ -72,7 +72,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self
     }
 
-    /// Returns the handle of an entity type.
+    /// Returns the handle for an entity type.
     pub(super) fn handle<E: Entity + Send + Sync>(&mut self) -> Arc<Entities<E, S, O>> {
         let known = self.handles.get(&TypeId::of::<E>()).cloned();
         if let Some(known) = known.and_then(|known| known.downcast().ok()) {

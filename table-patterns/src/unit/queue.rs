@@ -72,7 +72,7 @@ impl<S: TableStore> Queue<'_, S> {
         first.filter(|first| own != Some(&first.reservation))
     }
 
-    /// Returns `true` if the process no longer waits, because several consecutive reservations have expired while it waited.
+    /// Returns `true` if the process has stopped waiting, because several consecutive reservations have expired while it waited.
     pub(super) fn has_stopped_waiting(&self) -> bool {
         self.seen.expired() >= MOST_EXPIRED
     }
@@ -154,7 +154,7 @@ impl<S: TableStore> Queue<'_, S> {
         self.delete([stored]).await
     }
 
-    /// Deletes other transactions' reservations that the process no longer waits for, at most as many as fit in one transaction.
+    /// Deletes other transactions' reservations for which the process no longer waits, at most as many as fit in one transaction.
     ///
     /// # Errors
     /// Any error from a transaction, except a conflict with a process that concurrently deletes or renews one of the reservations.

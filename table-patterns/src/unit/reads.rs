@@ -86,7 +86,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         &mut self,
         key: impl PointKey<E, From: OwnSource<E>>,
     ) -> BoxFuture<'_, Result<Option<Versioned<E>>>> {
-        // The future is boxed, and the function is not `async`, because rustc would report a wrong key three times.
+        // The future is boxed, and the function is not `async`. Otherwise, rustc would report a wrong key three times.
         self.read_point::<E, E>(OwnSource::into_own(key.into_point())).boxed()
     }
 
@@ -184,7 +184,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
 
     fn require_read(&mut self, row_key: &RowKey, version: Option<ETag>) -> Result<()> {
         let planned = self.draft.planned();
-        // A derived row is reread at commit time, and its operation depends on that read.
+        // A derived row needs no condition here: it is reread at commit time, and its operation depends on that read.
         if planned.derives(row_key) {
             return Ok(());
         }

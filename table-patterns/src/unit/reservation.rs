@@ -17,7 +17,7 @@
 //! different processes are never compared.
 //!
 //! If [`MOST_EXPIRED`] consecutive reservations expire while a process waits for them, the process stops waiting and deletes reservations until none is left.
-//! Rows left in the partition by another program therefore delay the process's transactions by at most twenty seconds, whatever their number.
+//! As a result, rows that another program has left in the partition delay the process's transactions by at most twenty seconds, regardless of their number.
 //!
 //! Every row whose key has the prefix is treated as a reservation, regardless of its writer, and the key order is the queue order. A row in any other
 //! format has a hold time of zero and is deleted when it is found, so it cannot hide the reservations after it.
@@ -113,14 +113,14 @@ pub(super) struct Reservations {
 }
 
 impl Reservations {
-    /// Returns `true` if the queue contains a reservation, or may contain it after the reservations read.
+    /// Returns `true` if the queue contains a reservation, or may contain it beyond the rows that were read.
     pub(super) fn may_contain(&self, own: &Reservation) -> bool {
         !self.is_whole || self.first.iter().any(|stored| stored.reservation == *own)
     }
 }
 
 impl Stored {
-    /// Reads a queue row. Returns `None` if the row's key is not a valid key to write, and so belongs to no reservation.
+    /// Reads a queue row. Returns `None` if its key is not a valid key for a write, because no reservation has such a key.
     pub(super) fn read(entity: EntityRef<'_>) -> Option<Self> {
         let reservation = Reservation(RowKey::new(entity.row_key).ok()?);
         let hold = match entity.row.find(HOLD, &mut 0) {

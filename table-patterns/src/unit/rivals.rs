@@ -125,8 +125,8 @@ impl Rivals {
             let Some(ahead) = queue.ahead(&found, self.own.as_ref()) else { return Ok(has_waited) };
             has_waited = true;
             if first.as_ref().is_none_or(|(first, _)| *first != ahead.reservation) {
-                // After half of the hold time, the previous reservation was probably deleted by another process: its owner would have deleted it sooner. It
-                // therefore counts as expired.
+                // If a reservation disappears after at least half of its hold time, another process has probably deleted it, because its owner would have done
+                // so sooner. It counts as expired.
                 if first.is_some_and(|(_, hold)| waited >= hold / 2) {
                     self.seen.expire(1);
                 }
@@ -145,7 +145,7 @@ impl Rivals {
                 stalls.count();
             }
             found = queue.read().await?;
-            // The clock may have been set in the meantime.
+            // The clock may have been changed in the meantime, so the measured time is limited.
             let spent = elapsed(began, &self.runtime).clamp(pause, pause + LONGEST_READ);
             read = spent.saturating_sub(pause).clamp(PAUSES.0, PAUSES.1);
             (waited, self.waited) = (waited + spent, self.waited + spent);

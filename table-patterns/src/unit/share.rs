@@ -2,7 +2,7 @@
 
 use table_core::entity::Entity;
 
-/// The numbers of operations added to a [unit](crate::unit) by writing an entity, computed from its declaration. Implemented for every entity.
+/// The numbers of operations that writing an entity adds to a [unit](crate::unit), computed from its declaration. Implemented for every entity.
 ///
 /// The numbers include the entity, its index rows in the partition, and the row that records changes in other partitions. A feed adds two operations per unit,
 /// or three if the unit changes more than 80 entities with a feed. Payloads of more than 256 KiB in total also add operations. The numbers exclude the rows of

@@ -130,7 +130,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             let after = row::merge(found.row.view(), only.view())?;
             let (old, new): (E, E) = (read_as(&key, &found.row)?, read_as(&key, &after)?);
             let if_match = IfMatch::ETag(found.etag);
-            // Copies are computed from all stored properties.
+            // Copies are computed from all stored properties, so a row with copies is replaced as a whole.
             let kind = if E::RELATIONS.is_some() {
                 OperationKind::Replace(after.clone(), if_match)
             } else {

@@ -60,8 +60,8 @@ impl RefusedRun {
     }
 }
 
-/// The versions on which an attempt depends: those of the rows read by the unit, and those required by its writes. The latter count because the closure may
-/// have read rows outside the unit.
+/// The versions on which an attempt depends: those of the rows read by the unit, and those required by its writes. The latter are included because the closure
+/// may have read rows outside the unit.
 type Depends = (HashMap<RowKey, Option<ETag>>, Vec<(RowKey, ETag)>);
 
 /// The outcome of one attempt.
@@ -233,8 +233,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let refused = attempts.refused.take();
         let deleted = self.delete_reservation();
         let group = turn.group();
-        // A transaction with a reservation keeps its turn until it has ended. Otherwise, this process's next transactions would wait for a reservation deleted
-        // only by the group's commit.
+        // A transaction with a reservation keeps its turn until it has ended. Otherwise, this process's next transactions would wait for a reservation that
+        // only the group's commit deletes.
         let is_reserved = self.rivals.as_ref().is_some_and(|rivals| rivals.own.is_some());
         let is_contended = group.is_some() || turn.has_waiters();
         if is_contended

@@ -13,7 +13,8 @@ use crate::view::record::{Places, Share};
 #[derive(Clone)]
 pub(crate) struct Applied {
     pub(super) source: EntityKey,
-    /// The view's partitions that contained the entity when it was last read. If the set is incomplete, applying the entity takes more requests.
+    /// The view's partitions that contained the entity when it was last read. If the set is incomplete, applying the entity needs more requests but has the
+    /// same result.
     pub(super) places: BTreeSet<String>,
 }
 
@@ -31,9 +32,9 @@ pub(crate) struct Known {
     /// The list as it was last read or written.
     pub(super) places: Places,
     pub(super) etag: Option<ETag>,
-    /// `false` if the version of the stored list is unknown. While it is unknown, no partition is removed from the list.
+    /// `false` if the version of the stored list is unknown. In that case, no partition is removed from the list.
     pub(super) is_current: bool,
-    /// The view's partitions that contained the entity when it was last read. They are added to `places` before the entity is reread.
+    /// The view's partitions that contained the entity when it was last read. They are added to `places` before the entity is read again.
     pub(super) named: BTreeSet<String>,
 }
 
@@ -48,7 +49,7 @@ impl Recorded {
     pub(super) fn has(&self, place: &str) -> bool {
         let share = self.shares.iter().find(|(at, _)| at.as_str() == place);
         let share = share.and_then(|(_, share)| share.as_ref());
-        // A record that cannot be read counts as having content. The error is reported when the record is written.
+        // An unreadable record counts as having content. The error is reported when the record is written.
         share.is_some_and(|share| Share::read(share.row.view()).map_or(true, |share| !share.is_empty()))
     }
 }

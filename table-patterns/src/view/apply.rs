@@ -99,7 +99,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     ///
     /// An error in one partition of the view does not prevent writes to the other partitions.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
-        // IMPORTANT: the entity's poison row is read before the entity. If a later failure replaces the row, the row's version differs, and the row is not
+        // IMPORTANT: the entity's poison row is read before the entity. If a later failure replaces the row, the row's version differs, so the row is not
         // deleted.
         let aside = self.aside_row(source).await?;
         let failed = self.apply_all([source.clone().into()]).await?;
@@ -122,8 +122,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(converge::settle(self, entities, (&self.retry, limits)).await?.failed)
     }
 
-    /// Adds the writes for one entity to `wanted`. If the projection contributes rows or sums to a partition whose record was not read or is empty, adds the
-    /// entity to the next round instead.
+    /// Adds the writes for one entity to `wanted`. Exception: if the projection contributes rows or sums to a partition whose record was not read or is empty,
+    /// adds the entity to the next round instead.
     fn changes(
         &self,
         recorded: Recorded,
@@ -150,8 +150,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             wanted.parts.push(Part { item: known.item, place, own, shared, what });
         }
         if known.is_current && left != known.places.0 {
-            // IMPORTANT: partitions are removed from the list only after the records are written, because writing a record changes its version. A process that
-            // has read the record as empty can then no longer fill it.
+            // IMPORTANT: partitions are removed from the list only after the records are written. Writing a record changes its version, so a process that has
+            // read the record as empty can no longer fill it.
             known.places.0 = left;
             let partition_key = known.source.partition_key.clone();
             let (item, place) = (known.item, Place { table: table.clone(), partition_key });
@@ -175,8 +175,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Recorded { known, shares })
     }
 
-    /// Returns the projection of a row, without partitions to which the entity contributes neither rows nor sums; `None` if the row is not an entity of the
-    /// view's source type.
+    /// Returns the projection of a row, or `None` if the row is not an entity of the view's source type. Omits partitions to which the entity contributes
+    /// neither rows nor sums.
     pub(super) fn projected(entity: EntityRef<'_>) -> Result<Option<Projection<V::Row>>> {
         caught("the projection", || {
             if Self::is_hidden(entity.partition_key) {
@@ -201,8 +201,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             && classify_key::<V::Source>(partition_key, row_key).is_ok_and(|owner| owner == RowOwner::Own)
     }
 
-    /// Returns `true` if a partition belongs to an index of the source type and its rows could be mistaken for source entities. Scans of the source skip such a
-    /// partition, and no entity can be inserted into it.
+    /// Returns `true` if a partition belongs to an index of the source type and its rows could be mistaken for source entities. Scans of the source skip such
+    /// partitions, and entities cannot be inserted into them.
     pub(super) fn is_hidden(partition_key: &str) -> bool {
         index_that_hides(V::Source::SCHEMA, partition_key).is_some()
     }
@@ -231,8 +231,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
-/// Wraps an error from a projection or from the decoding of its entity if the error's code denotes a store outage or work for a newer program. Projecting and
-/// decoding are pure, so each attempt fails in the same way. With the original code, the error would count as an outage, and one entity would block all others.
+/// Wraps an error from projecting or decoding an entity if the error's code denotes a store outage or work for a newer program. Projecting and decoding are
+/// pure, so every attempt would fail in the same way. With the original code, the error would count as an outage, and one entity would block all others.
 fn of_projection(error: Error) -> Error {
     match Failure::of(&error) {
         Failure::Lasting => error,

@@ -1,7 +1,7 @@
 //! The partitions of a view that a rebuild has already recounted, on a store without key order.
 //!
-//! Such a store may return one partition's records at many points of a scan, so the rebuild remembers the partitions it has recounted. They are kept in memory
-//! only, because the rebuild's resume position must be small enough to be stored. A process that resumes the rebuild therefore recounts them once more.
+//! Such a store may return one partition's records at many points of a scan, so the rebuild remembers the partitions it has recounted. They are kept only in
+//! memory, because the rebuild's resume position must be small enough to be stored. As a result, a process that resumes the rebuild recounts them.
 
 use std::collections::HashSet;
 

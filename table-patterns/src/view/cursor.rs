@@ -32,7 +32,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 
     /// Returns `true` if another process has moved the view's cursor in a partition's feed since the cursor was read.
     ///
-    /// A trim never passes the cursor. If the cursor has not been moved but changes after it are missing, no process has applied these changes.
+    /// A trim never removes changes after the cursor. If such changes are missing although the cursor has not been moved, no process has applied them.
     pub(super) async fn has_moved(&self, partition_key: &PartitionKey, etag: Option<&ETag>) -> Result<bool> {
         Ok(self.stored_position(partition_key).await?.1.as_ref() != etag)
     }

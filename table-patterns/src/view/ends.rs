@@ -32,7 +32,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// the mark from the registry.
     ///
     /// # Errors
-    /// `IndexNotReady` if older programs may write without the feed. Neither the rebuild nor the feed would contain their changes.
+    /// `IndexNotReady` if older programs may still write without the feed, because neither the rebuild nor the feed would contain their changes.
     pub(super) async fn read_ends(
         &self,
         ends: &mut Ends,
@@ -48,7 +48,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let end = self.usable_end(&listed).await;
             let Listed { partition_key, .. } = listed;
             match end {
-                // A follower sets this partition aside. Once the feed can be read again, its changes are followed from the old cursor.
+                // A follower sets this partition aside. Once the feed can be read again, the follower continues from the old cursor.
                 Err(error) if is_of_partition(&error) => Ok(None),
                 end => Ok::<_, Error>(Some((partition_key.into_string(), end?))),
             }
@@ -64,12 +64,12 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     async fn usable_end(&self, listed: &Listed) -> Result<Cursor> {
         let (table, partition_key) = (self.source.name()?, &listed.partition_key);
         loop {
-            // IMPORTANT: the cursor is read before the head. A cursor beyond the head's end can therefore only stem from another state of the table, for
-            // example from before a restore.
+            // IMPORTANT: the cursor is read before the head, so a cursor beyond the head's end must originate from another state of the table, for example from
+            // before a restore.
             let (cursor, etag) = self.stored_position(partition_key).await?;
             let head = self.feed().head(table, partition_key).await?;
-            // A writer removes the registry's quiet mark only if the head has one too. The two can differ if a restore took them from different times of a
-            // backup.
+            // A writer removes the registry's quiet mark only if the head has one too. The two can differ after a restore, because the backup may contain them
+            // as of different times.
             if listed.is_quiet() && head.as_ref().is_some_and(|(head, _)| !head.is_quiet()) {
                 self.feed().register(table, partition_key).await?;
             }
@@ -82,7 +82,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if self.has_moved(partition_key, etag.as_ref()).await? {
                 continue;
             }
-            // The report is written even though the rebuild will repair the gap, because the rebuild may never be completed.
+            // The report is written even though the rebuild would repair the gap, because the rebuild may never be completed.
             self.set_aside(&gap_in(partition_key)?, &Error::of(ViewFault::Gap)).await?;
             if self.move_cursor(partition_key, &end, etag).await? {
                 return Ok(end);

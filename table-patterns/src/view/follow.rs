@@ -39,7 +39,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Applies at most `most` changes from the feeds of all partitions of the source.
     /// An entity that cannot be applied is [set aside](Self::poison) and does not block the other entities.
     ///
-    /// Each call begins with the partition whose last turn is the oldest, so a busy partition does not delay the others for long.
+    /// Each call begins with the partition that has waited longest for its turn, so a busy partition does not delay the others for long.
     ///
     /// Only one follower (a process that applies changes) works at a time, so followers do not repeat each other's work. A dead follower's lease expires after
     /// [a period](Self::with_lease) that the other followers measure.
@@ -76,8 +76,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Applies at most `most` changes from the feeds of `partitions`. An outage is reported once all partitions have been tried. A missing table is reported at
-    /// once, because all partitions need it.
+    /// Applies at most `most` changes from the feeds of `partitions`. An outage is reported once all partitions have been tried. A missing table is reported
+    /// immediately, because all partitions need it.
     async fn follow_all(
         &self,
         partitions: &[Listed],
@@ -94,7 +94,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 all.is_behind = true;
                 break;
             }
-            // IMPORTANT: the turn ends before the first request, because the caller may cancel the call at any point.
+            // IMPORTANT: the turn is ended before the first request, because the caller may cancel the call at any point.
             let ended = self.memory.follower.turns().end(&listed.partition_key);
             match self.follow(&listed.partition_key, left, Some(listed), (&mut aside, lease)).await {
                 Ok(Some(some)) => {
@@ -138,7 +138,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(caught)
     }
 
-    /// Releases a call's lease, if it has one, and returns the call's outcome.
+    /// Releases the lease if the call holds one, and returns the call's outcome.
     async fn released<T: Send>(&self, lease: Option<Lease>, outcome: Result<T>) -> Result<T> {
         let released = match lease {
             Some(lease) => self.release(lease).await,
@@ -182,7 +182,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 return Ok(None);
             }
             if !is_held {
-                // In the meantime, the previous lease holder may have moved the cursor beyond the end of the head that was read.
+                // After the head was read, the previous lease holder may have moved the cursor beyond the head's end.
                 (cursor, etag) = self.stored_position(partition_key).await?;
                 if cursor != Cursor::default()
                     && !head.has(&cursor)
@@ -198,7 +198,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             (applied, failed) = self.apply_entries(partition_key, &entries, aside).await?;
             if head.has_lost(&cursor, &entries, &reached) {
                 if self.has_moved(partition_key, etag.as_ref()).await? {
-                    // Other processes have applied the missing changes, which were then trimmed.
+                    // Other processes have applied the missing changes, and the changes were then trimmed.
                     return Ok(Some(CaughtUp {
                         changes: entries.len(),
                         applied,
@@ -209,8 +209,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 }
                 failed += usize::from(self.report_gap(partition_key, aside).await?);
             }
-            // IMPORTANT: the cursor is moved only after the changes have been applied. A moved cursor therefore proves that the changes before it have been
-            // applied.
+            // IMPORTANT: the cursor is moved only after the changes have been applied, so a moved cursor proves that the changes before it have been applied.
             if !self.move_cursor(partition_key, &reached, etag).await? {
                 // This follower's lease may have expired, and another follower may have moved the cursor to an earlier position.
                 return Ok(Some(CaughtUp {
@@ -224,7 +223,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
         delete_poison_row(aside, &feed_of(partition_key)?, self).await?;
         let (is_behind, is_active) = (reached != head.end(), !entries.is_empty());
-        // Only partitions that the registry lists are remembered. All others are forgotten when the registry is next read.
+        // Only partitions that the registry lists are remembered, because all others would be forgotten when the registry is next read.
         if let Some(listed) = listed {
             let mut found = Found { quiet: None, was_active: is_active, announced: known.announced };
             // The next change to a feed removes its quiet mark. If two consecutive calls find changes, another change is likely to follow soon, so the feed
@@ -274,8 +273,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 
     /// Sets an entity aside as poison. Returns `false` if the entity had already been set aside when the call started.
     async fn fail(&self, source: &EntityKey, error: &Error, aside: &mut Aside) -> Result<bool> {
-        // IMPORTANT: an existing row is written again, which changes its version. A process that applied the entity before this failure, or a rebuild that
-        // started before this gap, can then no longer delete the row.
+        // IMPORTANT: an existing row is rewritten, which changes its version, so a process that applied the entity before this failure, or a rebuild that
+        // started before this gap, can no longer delete the row.
         self.set_aside(source, error).await?;
         Ok(aside.remove(source).is_none())
     }

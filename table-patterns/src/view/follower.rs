@@ -1,4 +1,4 @@
-//! The state of a follower (a process that applies changes to a view) between its calls.
+//! The state that a follower (a process that applies changes to a view) keeps between its calls.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,8 +11,8 @@ use uuid::Uuid;
 use crate::feed::Listed;
 use crate::view::turns::Turns;
 
-/// For this many calls after a writer has announced a commit, a follower does not mark the feed as quiet, because the mark makes the announced commit fail.
-/// Without this delay, a writer that is slower than the interval between two calls could never commit.
+/// After a writer has announced a commit, a follower does not mark the feed as quiet for this many calls, because the mark would make the announced commit
+/// fail. Without this delay, a writer that is slower than the interval between two calls could never commit.
 const COMMIT_POLLS: u32 = 100;
 
 /// Another follower's lease, as seen by this follower.
@@ -61,12 +61,12 @@ impl Default for Follower {
 /// The result of the last call for one partition.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
-    /// Lets a call skip the partition while its registry row has this version: both the row and the head were then marked as quiet at the view's cursor. A
-    /// restore changes the version. `None` if the head must be read.
+    /// The version of the registry row when both the row and the feed's head were marked as quiet at the view's cursor. While the row has this version, calls
+    /// skip the partition. A restore changes the version. `None` if the head must be read.
     pub(super) quiet: Option<ETag>,
     /// `true` if the last call found changes in the partition's feed.
     pub(super) was_active: bool,
-    /// The version of the registry row in which a writer has announced a commit, and the number of further calls that have seen this version.
+    /// The version of the registry row in which a writer has announced a commit, and the number of later calls that have seen this version.
     pub(super) announced: Option<(ETag, u32)>,
 }
 
@@ -94,7 +94,7 @@ impl Follower {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if this is not the first call. During its first call, a follower does not know how long it has seen a lease.
+    /// Returns `true` if this is not the follower's first call. During the first call, a follower cannot know for how long a lease has been unchanged.
     pub(super) fn has_called(&self) -> bool {
         self.calls.load(Ordering::Relaxed) > 1
     }
@@ -114,7 +114,7 @@ impl Follower {
         self.found().insert(partition_key.clone(), found);
     }
 
-    /// Forgets the partitions that are no longer listed. Memory use is therefore bounded by the number of listed partitions.
+    /// Forgets the partitions that are no longer listed. This limits memory use to the number of listed partitions.
     pub(super) fn keep_listed(&self, listed: &[Listed]) {
         self.turns().keep_listed(listed);
         let mut found = self.found();

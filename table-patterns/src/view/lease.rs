@@ -19,7 +19,7 @@ use crate::view::follower::Seen;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// If this many calls see an unchanged lease and the clock has not advanced between them, the lease's holder counts as dead. Without this limit, a follower
+/// If this many calls see an unchanged lease while the follower's clock does not advance, the lease's holder counts as dead. Without this limit, a follower
 /// with a stopped clock would never take over.
 const POLLS: u32 = 600;
 
@@ -32,7 +32,7 @@ pub(super) struct Lease {
     _working: Working,
 }
 
-/// A mark that a clone of the follower is applying changes. Dropping this value removes the mark.
+/// Marks that a clone of the follower is applying changes. Dropping this value removes the mark.
 #[derive(Debug)]
 struct Working(Arc<AtomicBool>);
 

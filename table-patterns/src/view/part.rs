@@ -1,4 +1,4 @@
-//! The rows, sums and records of entities in one partition of a view, written in one transaction.
+//! Writes the rows, sums and records of several entities in one partition of a view, in one transaction.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use crate::view::table::ViewTable;
 /// The maximum number of concurrent reads for one transaction.
 const CONCURRENCY: usize = 8;
 
-/// The stored and the desired contribution of one entity to one partition of the view.
+/// One entity's stored and desired contributions to one partition of the view.
 pub(crate) struct Change {
     source: EntityKey,
     etag: Option<ETag>,
@@ -30,8 +30,7 @@ pub(crate) struct Change {
     rows: BTreeMap<RowKey, Row>,
 }
 
-/// The differences to add to sums, by row and property. The type is wider than `Int64`, because the difference between two `Int64` sums may overflow an
-/// `Int64`.
+/// The differences to add to sums, by row and property. They are wider than an `Int64`, because the difference between two `Int64` sums may overflow.
 type Differences<'a> = BTreeMap<&'a str, BTreeMap<&'a str, i128>>;
 
 /// The stored rows of sums, by `RowKey`; `None` for a row that does not exist.
@@ -75,8 +74,8 @@ impl Change {
         };
         let mut cuts = BTreeMap::new();
         for (row, cut) in &self.before.cuts {
-            // Contributions saved for a recount are dropped once the row no longer has that recount's mark. Each recount has a unique identifier, so no later
-            // recount needs them.
+            // Contributions saved for a recount are dropped once the row no longer has that recount's mark. No later recount needs them, because each recount
+            // has a unique identifier.
             if mark(row)?.as_ref() == Some(&cut.id) {
                 cuts.insert(row.clone(), cut.clone());
             }
@@ -103,7 +102,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             Ok(before) => before.unwrap_or_default(),
             Err(error) => return Err(self.at(error, &record::share_key(place, source)?)),
         };
-        // IMPORTANT: zeros are omitted. The record's size therefore depends only on the entity's current state, not on its history.
+        // IMPORTANT: zeros are omitted, so the record's size depends only on the entity's current state, not on its history.
         let sums = |amounts: BTreeMap<&'static str, i64>| -> Amounts {
             let amounts = amounts.into_iter().filter(|(_, amount)| *amount != 0);
             amounts.map(|(name, amount)| (name.to_owned(), amount)).collect()
@@ -134,7 +133,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let sums: Sums<'_> = sums.into_iter().collect();
         let mut operations = Vec::new();
         for change in changes {
-            // The record is written even if nothing changes. A process that has read an older state of the entity then fails to write it.
+            // The record is written even if its content stays the same. This changes its version, so a process that has read an older state of the entity fails
+            // to write the record.
             let own = upsert(change.record(&sums)?.write(&change.source)?, change.etag.clone());
             operations.push((record::share_key(place, &change.source)?.row_key, own));
             let put = |(row_key, row): (&RowKey, &Row)| {
@@ -142,8 +142,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             };
             operations.extend(change.rows.iter().map(put));
         }
-        // A changed projection may turn a put row into a row of sums, or the reverse. Each row is written once: if one of the entities puts it, as a put row,
-        // otherwise with its sums.
+        // A changed projection may turn a put row into a row of sums, or the reverse. Each row is written only once: as a put row if one of the entities puts
+        // it, and otherwise with its sums.
         let put: BTreeSet<_> =
             changes.iter().flat_map(|change| change.rows.keys()).map(RowKey::as_str).collect();
         differences.retain(|row, _| !put.contains(row));

@@ -56,8 +56,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(known)
     }
 
-    /// Adds partitions to the lists of entities, and writes these lists. Returns the entities whose lists were written. For every other entity, another writer
-    /// committed first, or the write failed.
+    /// Adds partitions to the lists of entities, and writes these lists. Returns the entities whose lists were written. For each of the other entities, another
+    /// writer committed first, or the write failed.
     pub(super) async fn place(
         &self,
         gaining: Vec<Recorded>,
@@ -84,8 +84,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if Failure::of(error) != Failure::Lasting || chunk.len() == 1 {
                 return vec![is_written];
             }
-            // One of the lists is too long, because its entity would be in too many partitions. The lists are retried in separate transactions, so that the
-            // others are still written.
+            // One of the lists is too long, because its entity would be in too many partitions. The lists are retried in separate transactions, because the
+            // others can still be written.
             let mut written = Vec::with_capacity(chunk.len());
             for one in is_written.1 {
                 written.push(self.write_lists(&partition_key, vec![one]).await);

@@ -60,7 +60,7 @@ pub(super) struct AsideRow {
     pub(super) etag: ETag,
 }
 
-/// A poison row that identifies its entity or partition.
+/// A decoded poison row, with its key and version.
 struct PoisonRow {
     row: AsideRow,
     poison: ViewPoison,
@@ -163,7 +163,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             .map(drop)
     }
 
-    /// Deletes a poison row. Does nothing if the row has been written since it was read, because it then records a later failure.
+    /// Deletes a poison row. If the row has been rewritten since it was read, it records a later failure and is not deleted.
     pub(super) async fn take_back(&self, AsideRow { row_key, etag }: AsideRow) -> Result<()> {
         let partition_key = PartitionKey::new(record::STATE_PARTITION)?;
         let delete = (row_key, OperationKind::Delete(IfMatch::ETag(etag)));
@@ -181,7 +181,8 @@ pub(super) fn gap_in(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), format!("{FEED_PREFIX}gap"))
 }
 
-/// Returns `true` if an error concerns the feed of one partition, which is set aside. If the table does not exist, no partition can be read.
+/// Returns `true` if an error concerns the feed of only one partition, which is then set aside. A missing table does not count, because it affects all
+/// partitions.
 pub(super) fn is_of_partition(error: &Error) -> bool {
     Failure::of(error) == Failure::Lasting && !error.is_table_not_found()
 }

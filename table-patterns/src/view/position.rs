@@ -32,7 +32,8 @@ pub struct RebuildPosition {
     /// The registry page whose feeds' ends are read next; `None` if all ends have been read.
     #[serde(default)]
     pub(super) listed: Option<Continuation>,
-    /// The identifier with which this rebuild has marked the earlier reports. They become obsolete when the rebuild ends. `None` if no report is marked.
+    /// The identifier with which this rebuild has marked the existing reports. The marked reports become obsolete when the rebuild ends. `None` if no report is
+    /// marked.
     #[serde(default)]
     pub(super) mark: Option<String>,
     /// The reports made before the rebuild, if an earlier release started the rebuild.
@@ -42,14 +43,14 @@ pub struct RebuildPosition {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Phase {
-    /// Applies all entities of the source.
+    /// Applies all entities in the source.
     #[default]
     Sources,
     /// Removes from the view the entities that no longer exist in the source.
     Gone,
-    /// Applies entities with a record missing from their list of partitions, and recounts the sums from the records.
+    /// Applies entities that have a record in a partition missing from their list, and recounts the sums from the records.
     Sums,
-    /// Moves the view's cursors to the recorded ends of the feeds, and deletes the obsolete reports of gaps and of entities set aside.
+    /// Moves the view's cursors to the recorded ends of the feeds, and deletes obsolete reports, which concern gaps and entities set aside.
     Feeds,
     Done,
 }

@@ -28,7 +28,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if is_aside {
                 return Ok(true);
             }
-            // If this fails, the partition counts as active. The follower then reads it again and handles the error.
+            // If this fails, the partition counts as active, so the follower reads it again and handles the error.
             let is_quiet = self.is_quiet(listed).await.unwrap_or(false);
             if is_quiet {
                 let quiet = Some(listed.etag.clone());

@@ -42,7 +42,7 @@ pub struct Rebuild<'a, V: View, S> {
     view: &'a ViewTable<V, S>,
     position: RebuildPosition,
     page: usize,
-    /// `true` once the resume position is known to belong to this view.
+    /// `true` once the rebuild has checked that the resume position belongs to this view.
     is_begun: bool,
     /// The partitions of the view recounted by this process.
     counted: Counted,
@@ -167,7 +167,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                 (None, Phase::Done)
             }
             Phase::Done => {
-                // Marking the view as ready fails if another rebuild has just completed. The next step then rereads the state.
+                // Marking the view as ready fails if another rebuild has just completed. In that case, the next step rereads the state.
                 let (state, etag) = self.check_state(&mut position).await?;
                 if !state.ready && !self.view.set_ready(state, etag).await? {
                     return Ok(true);
@@ -185,7 +185,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     }
 
     /// Reads the view's state, and checks that the position belongs to this view. Called at the start and at the end of a rebuild. If the view is replaced in
-    /// between, the rows that this rebuild has written to the new view are either correct there, or are [found](ViewTable::unlisted) by a later rebuild.
+    /// between, this rebuild may have written rows to the new view. These rows are either correct there, or a later rebuild [finds](ViewTable::unlisted) them.
     async fn check_state(&self, position: &mut RebuildPosition) -> Result<(StateRow, Option<ETag>)> {
         let (state, etag) = self.view.read_state().await?;
         let id = state.id.simple().to_string();
@@ -240,7 +240,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok(u64::try_from(failed.len()).unwrap_or(u64::MAX))
     }
 
-    /// Returns the entities that no longer exist in the source, and the entities that the store cannot represent.
+    /// Returns two lists: the entities that no longer exist in the source, and the entities that the store cannot represent.
     async fn gone(&self, sources: Vec<EntityKey>) -> Result<(Vec<EntityKey>, Vec<EntityKey>)> {
         let of = (self.view.source.store(), self.view.source.name()?);
         // A store may return a row that it cannot represent if the invalid property is not selected.

@@ -21,7 +21,7 @@ pub(super) const POISON: &str = "\u{FFFC}view_poison_";
 /// The partition that contains the rows about the view as a whole.
 pub(super) const STATE_PARTITION: &str = "view";
 
-/// Marks a row of sums during a recount. The property's value is the recount's identifier.
+/// The property that marks a row of sums during a recount. Its value is the recount's identifier.
 pub(super) const RECOUNT: &str = "ViewRecount";
 
 /// The property of a poison row that lists, as JSON, the identifiers of the rebuilds that have marked the row.
@@ -37,7 +37,8 @@ pub(super) struct Share {
     pub(super) rows: BTreeSet<String>,
     /// The entity's contributions to the view's sums, by row and property. Zeros are omitted.
     pub(super) sums: BTreeMap<String, Amounts>,
-    /// For rows marked by a recount, the contributions at the time of the mark. Contains only rows to which the entity's contributions have changed since then.
+    /// For rows marked by a recount, the entity's contributions at the time of the mark. A row is omitted if the entity's contributions to it have not changed
+    /// since then.
     pub(super) cuts: BTreeMap<String, Cut>,
 }
 
@@ -54,13 +55,13 @@ pub(super) struct Cut {
 struct CutText {
     id: String,
     sums: BTreeMap<String, Amounts>,
-    /// The contributions at the start of other recounts. Each recount has marked different rows.
+    /// The contributions at the start of other recounts, each of which has marked different rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     others: Vec<Self>,
 }
 
 impl CutText {
-    /// Groups contributions by recount. Returns `None` if `cuts` is empty.
+    /// Groups the contributions by the recount that they belong to. Returns `None` if `cuts` is empty.
     fn of(cuts: &BTreeMap<String, Cut>) -> Option<Self> {
         let mut by_recount = BTreeMap::<&String, BTreeMap<String, Amounts>>::new();
         for (row, Cut { id, amounts }) in cuts {
@@ -80,7 +81,7 @@ impl CutText {
     }
 }
 
-/// The list of the view's partitions to which a source entity contributes rows or sums, or may do so through a change in progress.
+/// The view's partitions to which a source entity contributes rows or sums. A partition is also listed while a change in progress may contribute to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(pub(super) BTreeSet<String>);
 
@@ -191,7 +192,8 @@ impl Share {
         let cuts = cut.map(CutText::cuts).unwrap_or_default();
         let (rows, sums): (BTreeSet<String>, BTreeMap<String, Amounts>) =
             (parse(row, "Rows")?, parse(row, "Sums")?);
-        // Keys are checked on reading. If an invalid key were detected only on writing, it would block the partition's other entities and any rebuild.
+        // Keys are checked when a record is read. If an invalid key were detected only when writing, it would block the partition's other entities and any
+        // rebuild.
         check_keys("Rows", &rows, RowKey::new)?;
         check_keys("Sums", sums.keys(), RowKey::new)?;
         check_keys("Cut", cuts.keys(), RowKey::new)?;
@@ -225,7 +227,7 @@ pub(super) fn write_position(cursor: &Cursor) -> Result<Row> {
     Ok(writer.finish())
 }
 
-/// Returns the view's cursor in a partition's feed. An unreadable row counts as a cursor in an unknown feed. A follower then reads the feed from its beginning,
+/// Returns the view's cursor in a partition's feed. An unreadable row counts as a cursor in an unknown feed, so a follower reads the feed from its beginning
 /// and reports a gap.
 pub(super) fn read_position(row: RowView<'_>) -> Cursor {
     parse(row, "Cursor").unwrap_or(Cursor::UNKNOWN)

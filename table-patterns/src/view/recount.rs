@@ -1,9 +1,9 @@
 //! Recounts the sums in one partition of a view from the entities' records, while other processes change the sums and the records.
 //!
 //! If sums agree with the records and do not change while both are read, they are correct and are skipped. For all other sums, a *recount* marks the row that
-//! contains them. A writer that changes a marked row stores the entity's earlier contributions to this row in its record, once per mark. The records therefore
-//! determine the correct sums at the time of the mark, regardless of how long reading them takes. The difference between the correct and the stored sums at
-//! that time is then added to the current sums.
+//! contains them. A writer that changes a marked row stores the entity's earlier contributions to this row in its record, once per mark. This way, the records
+//! determine the correct sums at the time of the mark, regardless of how long it takes to read the records. The difference between the correct and the stored
+//! sums at that time is then added to the current sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,8 +27,8 @@ use crate::view::table::ViewTable;
 /// The name that conflict errors use for the sums.
 const RACE: &str = "the sums";
 
-/// The totals of the records that contribute to a row, by property name. The type is wider than `Int64`, because an intermediate sum may exceed the range of an
-/// `Int64` although the total does not.
+/// The totals of the records that contribute to a row, by property name. They are wider than an `Int64`, because an intermediate sum may overflow although the
+/// total does not.
 type Totals = BTreeMap<String, i128>;
 
 /// The totals of the records in one partition.
@@ -92,7 +92,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let mut rows: BTreeSet<_> = wrong.map(|(row, _)| row.clone()).chain(absent.cloned()).collect();
             if stored.keys().any(|row| !records.put.contains(row)) {
                 // IMPORTANT: a change between reading the sums and reading the records can hide a wrong sum, because the change may add exactly the missing
-                // amount to the records. Sums that have changed are therefore recounted.
+                // amount to the records. For this reason, sums that have changed are recounted.
                 let later = self.sums_of(place).await?;
                 let changed = changed(&stored, &later).filter(|row| !records.put.contains(*row));
                 rows.extend(changed.cloned());
@@ -104,7 +104,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Recounts the sums in the given rows. `found_by` contains the totals with which the rows were compared. Returns `false` if another recount has marked one
+    /// Recounts the sums in the given rows. `found_by` contains the totals that the rows were compared with. Returns `false` if another recount has marked one
     /// of the rows in the meantime, or if a row of sums was deleted. In these cases, the caller must restart.
     async fn recount_rows(
         &self,
@@ -123,7 +123,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let records = self.records(place, Some(&id)).await?;
         let (mut is_whole, nothing) = (true, Totals::new());
         for (row, began) in &began {
-            // IMPORTANT: a row of sums may since have become a put row. The entity that puts the row may have left the partition, and then returned.
+            // IMPORTANT: a row of sums may have become a put row in the meantime. The entity that puts the row may have left the partition, and then returned.
             let (began, counted) = match records.sums.get(*row) {
                 _ if records.put.contains(*row) => (&nothing, &nothing),
                 counted => (began, counted.unwrap_or(&nothing)),
@@ -161,8 +161,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Removes the mark from a row, and adds the difference between the counted sums and the sums at the time of the mark. Returns `true` if there was a
-    /// difference. Returns `None` if this recount's mark is missing although records contribute to the row.
+    /// Removes the mark from a row, and adds the difference between the counted sums and the sums at the time of the mark. Returns `true` if a difference was
+    /// found. Returns `None` if this recount's mark is missing although records contribute to the row.
     async fn end(
         &self,
         (place, row): (&PartitionKey, &str),

@@ -1,7 +1,7 @@
 //! Deletes the reports that a rebuild makes obsolete. A report is the poison row of an entity, or of a partition in which the view has missed changes.
 //!
-//! A rebuild marks the existing reports at its start, and deletes the marked reports at its end. A later failure or gap replaces the row and thereby removes
-//! the mark. The marks are stored in the rows because the number of reports is unlimited, but a rebuild's resume position must be small enough to be stored.
+//! A rebuild marks the existing reports at its start, and deletes the marked reports at its end. A later failure or gap replaces the row, which removes the
+//! mark. The marks are stored in the rows because the number of reports is unlimited, but a rebuild's resume position must be small enough to be stored.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +17,14 @@ use crate::view::poison::{AsideRow, ViewPoison};
 use crate::view::record::{self, MARKS};
 use crate::view::table::ViewTable;
 
-/// The maximum number of marks in one row. If later rebuilds push out a rebuild's mark, the report remains until one of them ends.
+/// The maximum number of marks in one row. If the marks of later rebuilds push out a rebuild's mark, the report remains until one of the later rebuilds ends.
 const MOST_MARKS: usize = 16;
 
 /// The reports to delete at the end of a rebuild that an earlier release started: their versions, by `RowKey`. Reports that have changed since then are kept.
 pub(super) type Reports = BTreeMap<String, String>;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Marks the reports made obsolete by a rebuild with the rebuild's identifier. Returns `true` if any were found.
+    /// Adds a rebuild's identifier to the reports that the rebuild makes obsolete. Returns `true` if any such reports exist.
     pub(super) async fn mark_reports(&self, rebuild: &str) -> Result<bool> {
         self.write_reports(|row| {
             // A partition whose feed cannot be read remains set aside until its changes have been read.

@@ -1,5 +1,5 @@
-//! Records in the view's table when a lease was seen. A follower that makes only one call cannot measure how long another follower's lease remains unchanged.
-//! It therefore records that it saw the lease. Later followers can then measure the lease's age by the store's clock.
+//! Records in the view's table when a lease was seen. A follower that makes only one call cannot measure how long another follower's lease remains unchanged,
+//! so it records that it saw the lease. Later followers can then measure the lease's age by the store's clock.
 
 use table_core::etag::ETag;
 use table_core::row::{Row, RowView, RowWriter};
@@ -44,7 +44,8 @@ impl Sighting {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Records that a lease was seen. Returns `true` if the lease was seen at two times at least one lease duration apart. Its holder then counts as dead.
+    /// Records that a lease was seen. Returns `true` if the lease was seen at two times at least one lease duration apart. In that case, its holder counts as
+    /// dead.
     pub(super) async fn is_sighted_long(&self, lease: &ETag) -> Result<bool> {
         let key = record::sighting_key()?;
         let found = self.stored(&key).await?;

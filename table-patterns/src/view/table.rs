@@ -31,9 +31,9 @@ const KNOWN_TICKS: u64 = 100_000_000;
 const LEASE: Duration = Duration::from_secs(30);
 /// The maximum length of a table name (TBL-1).
 const NAME: usize = 63;
-/// Once a version is ready, it is recorded in the tables of this many preceding versions, and in the first version's table.
+/// A ready version is recorded in the tables of this many preceding versions, and always in the first version's table.
 const EARLIER: u32 = 16;
-/// The default number of entities of one partition that may be set aside. Beyond it, the view stops following the partition.
+/// The default for the number of entities in one partition that may be set aside. Beyond this number, the view stops following the partition.
 const POISON_LIMIT: usize = 1_000;
 
 /// A handle to a view; see [the pattern](crate::view). Clones share their state.
@@ -52,10 +52,10 @@ pub struct ViewTable<V: View, S> {
 /// The state shared by the clones of a handle.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// The time, in ticks, at which a check last found the view ready; 0 before the first such check. The result is reused only for a short time, because the
-    /// view is no longer ready if its table is deleted and recreated.
+    /// The time, in ticks, at which a check last found the view ready; 0 if no check has. The result is reused only for a short time, because a view whose
+    /// table is deleted and recreated is no longer ready.
     ready: AtomicU64,
-    /// The time, in ticks, at which a check last found no later version of the view; 0 before the first such check.
+    /// The time, in ticks, at which a check last found that no later version of the view is ready; 0 if no check has.
     current: AtomicU64,
     pub(super) follower: Follower,
 }
@@ -87,7 +87,7 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
         let first = store.table::<V::Row>();
         let rows = match first.name().and_then(|first| later(first, V::VERSION)) {
             Ok(name) if V::VERSION > 1 => Table::new(store.clone(), name),
-            // If the name is invalid, each later call returns an error.
+            // If the name is invalid, every later call returns the error.
             _ => first.clone(),
         };
         Self {
@@ -147,7 +147,7 @@ impl<V: View, S> ViewTable<V, S> {
         Self { lease, ..self }
     }
 
-    /// Sets the number of entities of one partition that may be [set aside](Self::poison); 1,000 by default. If more entities are set aside,
+    /// Sets the number of entities in one partition that may be [set aside](Self::poison); 1,000 by default. If more entities are set aside,
     /// [`catch_up`](Self::catch_up) sets the partition aside and stops following it. To resume, correct the entities and call
     /// [`retry_poison`](Self::retry_poison). It continues to follow all other partitions. [`catch_up_partition`](Self::catch_up_partition) ignores the limit.
     #[must_use]
@@ -163,8 +163,8 @@ impl<V: View, S> ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the view's table, for reading. Checks at most once every ten seconds that the view is ready. It is no longer ready if its table has been deleted
-    /// and recreated.
+    /// Returns the view's table, for reading. Checks at most once every ten seconds that the view is ready. A view whose table has been deleted and recreated
+    /// is no longer ready.
     ///
     /// # Errors
     /// `IndexNotReady` if the view is building; run [`rebuild`](Self::rebuild).
@@ -208,7 +208,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.submit(&key.partition_key, vec![(key.row_key, upsert(ready.row(), etag))]).await
     }
 
-    /// Records that this version is ready, in the tables of earlier versions that exist, and then in the table of this version. Idempotent.
+    /// Records that this version is ready: first in the tables of earlier versions, if they exist, and then in this version's table. Idempotent.
     pub(super) async fn supersede(&self) -> Result<()> {
         if V::VERSION <= 1 {
             return Ok(());
@@ -222,7 +222,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.record_latest(self.rows.name()?).await
     }
 
-    /// Records in the table of one version, if that table exists, that this version is ready.
+    /// Records in one version's table that this version is ready. Does nothing if that table does not exist.
     async fn record_latest(&self, table: &TableName) -> Result<()> {
         loop {
             let (state, etag) = match self.read_state_in(table).await {
@@ -241,8 +241,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Returns an error if a later version of the view is ready. Reads the state rows at most about once every ten seconds. It reads the first version's table
-    /// too, because an earlier release records a later version only there. That table may have been deleted.
+    /// Returns an error if a later version of the view is ready. Reads the state rows at most about once every ten seconds. This includes the state row in the
+    /// first version's table, because an earlier release records a later version only there. That table may have been deleted.
     pub(super) async fn check_version(&self) -> Result<()> {
         let now = self.retry.runtime().now().max(1);
         let known = self.memory.current.load(Ordering::Relaxed);

@@ -8,11 +8,11 @@ use crate::feed::Listed;
 
 /// The order in which partitions had their last turn. A call begins with the partition that has waited longest since its last turn.
 ///
-/// Each call that applies changes ends at least one turn, and partitions without a turn are appended. With each such call, a waiting partition therefore has
-/// fewer partitions ahead of it, even if the calls fail, are cancelled or lose the view's lease before they reach it.
+/// Each call that applies changes ends at least one turn, and partitions without a turn are appended. As a result, a waiting partition has fewer partitions
+/// ahead of it after each such call, even if the calls fail, are cancelled or lose the view's lease before they reach it.
 #[derive(Debug)]
 pub(super) struct Turns {
-    /// A random number. It makes processes that make only one call each begin with different partitions.
+    /// A random number, which makes processes start with different partitions even if each process makes only one call.
     chance: usize,
     /// The number of the next turn.
     next: u64,
@@ -46,7 +46,7 @@ impl Turns {
         partitions.sort_by_cached_key(|listed| self.last.get(&listed.partition_key).copied());
     }
 
-    /// Ends a partition's turn. All other partitions now precede it. The result can be passed to `restore`.
+    /// Ends a partition's turn, which moves the partition behind all others. The result can be passed to `restore`.
     pub(super) fn end(&mut self, partition_key: &PartitionKey) -> Ended {
         let number = self.next;
         let before = self.last.insert(partition_key.clone(), number);
@@ -54,7 +54,7 @@ impl Turns {
         Ended { number, before }
     }
 
-    /// Gives a partition its turn back, because the call could not begin it. Does nothing if a clone of the follower has ended another turn of the partition.
+    /// Returns a partition's turn if the call could not begin it. Does nothing if a clone of the follower has ended another turn of the partition since then.
     pub(super) fn restore(&mut self, partition_key: &PartitionKey, ended: &Ended) {
         if let (Some(last), Some(before)) = (self.last.get_mut(partition_key), ended.before)
             && *last == ended.number

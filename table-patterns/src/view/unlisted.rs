@@ -1,5 +1,5 @@
-//! Finds records missing from their entities' lists of partitions. A process that was suspended while the view's table was deleted and recreated can write such
-//! a record, because it wrote the entity's list to the deleted table.
+//! Finds records whose partition is missing from the entity's list. A process that was suspended while the view's table was deleted and recreated can write
+//! such a record, because it wrote the entity's list to the deleted table.
 
 use std::collections::BTreeMap;
 
@@ -40,14 +40,14 @@ impl<'a> Found<'a> {
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Returns the entities with an unlisted record in the page: the record is not empty, and the entity's list lacks its partition. If the entity no longer
-    /// exists, neither the source nor the lists lead to such a record.
+    /// exists, a rebuild cannot find such a record through the source or the lists.
     pub(super) async fn unlisted(&self, page: &Page) -> Result<Vec<Applied>> {
         let mut found: Vec<_> = page.rows.iter().filter_map(Found::of).collect();
         in_order(&mut found);
         // An entity with records in several partitions of the page has one list.
         let mut keys: Vec<_> = found.iter().map(|found| found.list.clone()).collect();
         keys.dedup();
-        // IMPORTANT: the lists are read after the records. A list is written before the record and shortened only after the record has been emptied, so it
+        // IMPORTANT: the lists are read after the records. A list is written before the record, and is shortened only after the record has been emptied, so it
         // normally contains the record's partition.
         let read = |row: EntityRef<'_>| Ok(Places::read(row.row).ok());
         let lists =
@@ -68,7 +68,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
-/// Sorts records by the keys of their lists, so that adjacent lists are read in pages. This function is not generic, because sorts are slow to compile and
+/// Sorts records by the keys of their lists, because adjacent lists are read in pages. This function is not generic, because sorts are slow to compile and
 /// every program would compile its own copy.
 fn in_order(found: &mut [Found<'_>]) {
     found.sort_by(|one, next| {

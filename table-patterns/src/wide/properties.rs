@@ -84,7 +84,7 @@ impl WideWriter {
         !self.parts.iter().any(|part| part.is_written)
     }
 
-    /// Returns the rows of all parts, in order. Each row contains the `WriteId` if `write` is given.
+    /// Returns the rows of all parts, in order. If `write` is given, each row contains it as the `WriteId`.
     pub(super) fn finish(self, write: Option<Uuid>) -> Result<Vec<Row>> {
         let finish = |mut part: Part| {
             write.map_or(Ok(()), |write| write.write_to(WRITE_ID, &mut part.row))?;

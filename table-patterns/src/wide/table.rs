@@ -118,7 +118,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     }
 
     /// Inserts or replaces the entity unconditionally: the last writer wins. First reads the versions of the stored parts, because parts known only to a newer
-    /// declaration would keep the old `WriteId`. Replaces all parts, and thereby repairs an entity whose parts are missing or belong to different writes.
+    /// declaration would keep the old `WriteId`. Replaces all parts, which repairs an entity whose parts are missing or belong to different writes.
     ///
     /// # Errors
     /// - `EntityMismatch` if more parts are stored than declared (PAT-WIDE-4).

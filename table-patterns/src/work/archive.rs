@@ -145,7 +145,7 @@ impl<S: TableStore> Archive<S> {
         loop {
             call.keep().await?;
             // IMPORTANT: the copy is read before the source. If another worker copies a newer version and deletes the source in the meantime, the copy's
-            // version changes, so the write below fails. The next round then finds no source.
+            // version changes, so the write below fails. The next round then finds that the source is gone.
             let copy = self.store.get(to, key, &Select::All).await?;
             let Some(source) = self.store.get(from, key, &Select::All).await? else {
                 return Ok(()); // QUE-22: an earlier attempt has completed.

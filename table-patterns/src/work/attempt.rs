@@ -20,7 +20,8 @@ use crate::work::submitted::Submitted;
 use crate::work::worker::Worker;
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Makes one attempt to process each of the rows. Returns the rows with their outcomes, and the first error from an attempt that ended without an outcome.
+    /// Makes one attempt to process each of the rows. Returns the rows with their outcomes. If attempts ended without an outcome, also returns the first of
+    /// their errors.
     pub(super) async fn attempt(&self, begun: Vec<Pending>) -> (Vec<(Pending, End)>, Option<Error>) {
         let rows = Claimed { rows: begun.clone(), until: self.until, is_uncertain: false };
         let hands = Hands { claims: self, rows: Mutex::new(rows) };
@@ -37,7 +38,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         let attempts = requests::all(attempts, begun.len().max(1));
         let ends: Vec<_> = attempts.await;
         let mut claimed = hands.rows.into_inner();
-        // An error is ignored: the next transaction on these rows then fails too, and their work is retried.
+        // Errors can be ignored: if this read fails, the next transaction on these rows fails too, and their work is retried.
         let _ = claimed.read_again(self).await;
         let mut ends: Vec<_> = ends.into_iter().flatten().collect();
         ends.sort_by_key(|(at, _)| *at);
@@ -53,7 +54,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
 }
 
 /// Returns `true` if the last attempt found that an entity in another partition has the same value in a unique index. Such a row never becomes poison. It is
-/// retried with increasing backoff until one of the two entities releases the value. A `UniqueViolation` from a handler does not match, because it has been
+/// retried with increasing backoff until one of the two entities releases the value. A `UniqueViolation` from a handler does not count, because it has been
 /// wrapped in an error with a different code.
 fn is_contested(pending: &Pending) -> bool {
     pending.error.as_deref().is_some_and(|error| error.starts_with(ErrorCode::UniqueViolation.as_str()))
@@ -86,8 +87,8 @@ struct Claimed {
     rows: Vec<Pending>,
     /// The time until which the rows are claimed.
     until: u64,
-    /// `true` while it is unknown whether the claims have been extended, and thus which `ETag`s the rows have. This is the case during the request, after a
-    /// failed request, and after a handler has dropped the request with the future of [`keep`](Keep::keep).
+    /// `true` while it is unknown whether the claims have been extended, and so which `ETag`s the rows have. This is the case while the request is in flight,
+    /// after the request has failed, and after a handler has cancelled the request by dropping the future of [`keep`](Keep::keep).
     is_uncertain: bool,
 }
 
@@ -123,8 +124,8 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
         let failure = Failure::of(&error);
         let was_contested = is_contested(pending);
         let is_other = failure == Failure::Lasting && error.code() != ErrorCode::UniqueViolation;
-        // While a unique value is contested, the number of attempts only determines the delays. If a different permanent error follows, the count therefore
-        // restarts at 1.
+        // While a unique value is contested, the number of attempts determines only the delays, so if a different permanent error follows, the count restarts
+        // at 1.
         let attempts =
             if was_contested && is_other { 1 } else { Worker::<S, Q>::counted(&error, pending.attempts) };
         let delay = delay.or_else(|| (failure == Failure::Newer).then(|| worker.longer(pending.wait)));
@@ -175,7 +176,7 @@ impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
                 Submitted::TooLarge => true,
             };
             // If a row contains the extended claim, only the response to an earlier try was lost. If it contains the previous claim, no other worker has
-            // claimed it. The transaction then failed because of another row, or because a sweep's note has changed this row's `ETag`.
+            // claimed it: the transaction failed because of another row, or because a sweep's note has changed this row's `ETag`.
             for row in &mut claimed.rows {
                 if is_too_large
                     && let Submitted::Committed(etags) = self.claims.submit(vec![claim(row)?]).await?

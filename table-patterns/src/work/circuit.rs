@@ -1,11 +1,11 @@
 //! Circuit breakers. While a target (a table or a handler) is down, workers try it only rarely, no matter how much work is pending for it.
 //!
-//! A failed step opens its target's circuit if, when the step started, the circuit was closed or its delay had passed. Several concurrent failures therefore
+//! A failed step opens its target's circuit if, when the step started, the circuit was closed or its delay had passed. As a result, several concurrent failures
 //! open the circuit only once, and the delay grows only if a later try also fails.
 //!
-//! A handler may have several destinations, of which only one is down. Steps of one source (changed entity) may then fail while steps of other sources would
-//! succeed. Once the delay has passed, sources whose steps were refused without a try therefore take precedence over sources whose steps have failed. Work that
-//! can succeed is thus found no matter how much other work fails.
+//! A handler may have several destinations, of which only one is down. In that case, steps of one source (changed entity) may fail while steps of other sources
+//! would succeed. For this reason, once the delay has passed, sources whose steps were refused without a try take precedence over sources whose steps have
+//! failed. This way, work that can succeed is found no matter how much other work fails.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ use crate::outbox::keys::hash;
 
 /// The maximum number of targets with open circuits.
 const TARGETS: usize = 1_000;
-/// The maximum number of sources remembered for a target. Sources beyond this limit are tried in any order.
+/// The maximum number of sources remembered for a target. Sources beyond this limit get no precedence and are tried in any order.
 const SOURCES: usize = 10_000;
 
 /// The error from a failed or refused step, and the delay before steps of the same source are retried.
@@ -48,7 +48,7 @@ pub(super) enum Target {
     Handler(String),
 }
 
-/// The circuits of the targets (tables and handlers) that were down when they were last tried.
+/// The circuits of the targets (tables and handlers) that were down when last tried.
 #[derive(Debug, Default)]
 pub(super) struct Circuits(Mutex<HashMap<Target, Circuit>>);
 
@@ -114,8 +114,7 @@ impl Circuits {
             return Err(circuit.refuse(left));
         }
         if has_failed {
-            // A waiting source may never be tried, for example because another worker has done its work. After a while, a waiting source therefore no longer
-            // blocks other sources.
+            // A waiting source may never be tried, for example because another worker has done its work, so after a while it no longer blocks other sources.
             if !circuit.waiting.is_empty() && now.abs_diff(circuit.until) <= longest {
                 return Err(circuit.refuse(first));
             }
@@ -146,7 +145,8 @@ impl Circuits {
             return times.left(circuit.until).unwrap_or(0);
         }
         let until = after(0);
-        // If the target had a circuit when the step started, the target has since responded to another step, which closed the circuit. It stays closed.
+        // If the target's circuit was open when the step started, the target has since responded to another step, which closed the circuit. In this case, the
+        // circuit stays closed.
         if pass.seen.is_none() {
             if circuits.len() >= TARGETS {
                 circuits.clear();

@@ -2,7 +2,7 @@
 //!
 //! One transaction claims a batch of rows until the message's lease expires. An attempt is counted when it starts, in the transaction that also records the
 //! outcomes of the previous rows. Rows that were never tried are started together. A row that is being retried is started alone. If a claim expires while its
-//! row waits behind a long step, other workers may claim the row, and no attempt is counted.
+//! row waits behind a long step, another worker may claim the row, and no attempt is counted for the expired claim.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub(super) const PORTION: usize = 32;
 /// continues after the last processed row, or with the first row if the store has no key order.
 const MOST: usize = 1_024;
 /// The maximum number of operations per attempt in a transaction that starts some attempts and ends as many others. Starting an attempt takes one operation,
-/// which claims the row. Ending an attempt takes up to two, which move the row to the poison rows.
+/// which claims the row. Ending an attempt takes one operation, or two if the row is moved to the poison rows.
 const PER_ROW: usize = 3;
 
 /// A worker's claims on the outbox rows to which a message refers.
@@ -48,9 +48,9 @@ pub(super) struct Claims<'a, 'q, S, Q> {
     /// The identifier of these claims, by which the worker recognises them after a lost response (CON-11).
     pub(super) id: String,
     /// For each row of the current page, the number of attempts before the row was claimed. If the response to a claim is lost, the claim is repeated with this
-    /// number, so that no attempt is counted twice.
+    /// number, which prevents an attempt from being counted twice.
     pub(super) attempts: BTreeMap<RowKey, u32>,
-    /// `true` if the message has been delivered before. An earlier receiver may then have claimed rows and died.
+    /// `true` if the message has been delivered before. If so, an earlier receiver may have claimed rows and died.
     pub(super) is_repeated: bool,
     /// The expiry time written in the claims.
     pub(super) until: u64,
@@ -60,7 +60,7 @@ pub(super) struct Claims<'a, 'q, S, Q> {
     pub(super) most: usize,
 }
 
-/// The result of claiming the rows of one page.
+/// The result of claiming the rows in one page.
 struct Claimed {
     /// The rows whose attempts have been started.
     begun: Vec<Pending>,
@@ -152,14 +152,14 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
                 }
                 begun = self.next(ended, &mut portion).await?;
             }
-            // If some free rows of the page were not claimed, the page is reread.
+            // If some free rows in the page were not claimed, the page is reread.
             if !is_partial && !reading.advance(claimed > 0) {
                 return Ok(None);
             }
-            // The delivery ends here. Otherwise, a long backlog or newly inserted rows could delay other messages for long.
+            // The delivery ends here, because a long backlog or newly inserted rows could otherwise delay other messages for a long time.
             if made >= MOST && reading.after.is_some() {
                 // IMPORTANT: a store without key order may return rows with smaller keys later, so the next delivery begins with the first row. On such a
-                // store, only claimed rows count towards the limit, so that each delivery makes progress.
+                // store, only claimed rows count towards the limit, which ensures that each delivery makes progress.
                 if is_partial || !is_ordered {
                     self.wait_until(self.held.now());
                 }
@@ -182,7 +182,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     }
 
     /// Skips a row that is not free. The worker that claimed the row retries it through its own message. If this message was delivered before, its earlier
-    /// receiver may have claimed the row and died. This message is then redelivered when the row becomes free.
+    /// receiver may have claimed the row and died. In that case, this message is redelivered when the row becomes free.
     pub(super) fn leave(&mut self, pending: &Pending) {
         if self.is_repeated {
             self.wait_until(pending.not_before);
@@ -203,7 +203,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             if !self.is_free(&pending, now) {
                 self.leave(&pending);
             } else if !pending.has_space && free.iter().any(|other: &Pending| !other.has_space) {
-                // If a row has no space for notes, its claim contains the whole intent. A transaction therefore claims only one such row.
+                // If a row has no space for notes, its claim contains the whole intent, so a transaction claims only one such row.
                 self.wait_until(now);
             } else {
                 free.push(pending);
@@ -237,7 +237,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(Some(Claimed { begun, portion: free, is_partial }))
     }
 
-    /// Records the outcomes of the completed attempts, and starts the next rows of the batch. Skips rows that another worker has claimed in the meantime.
+    /// Records the outcomes of the completed attempts, and starts the next rows in the batch. Skips rows that another worker has claimed in the meantime.
     async fn next(
         &mut self,
         ended: Vec<(Pending, End)>,
@@ -269,8 +269,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             }
             return Ok(begun);
         }
-        // Another worker has claimed one of the rows, or the rows are too large for one transaction. The operations for each row are therefore submitted
-        // separately.
+        // Another worker has claimed one of the rows, or the rows are too large for one transaction, so each row's operations are submitted separately.
         for (pending, end) in &ended {
             let is_recorded = match self.submit(end.operations(pending, now)?).await? {
                 Submitted::Committed(_) => true,
@@ -302,8 +301,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(free)
     }
 
-    /// Records an outcome again if the row still contains this claim. The first try may have failed because a sweep's note changed the row's `ETag`. Returns
-    /// `false` if another worker has claimed the row.
+    /// Records an outcome again if the row still contains this claim. The first try may have failed only because a sweep's note changed the row's `ETag`.
+    /// Returns `false` if another worker has claimed the row.
     async fn record_again(&self, pending: &Pending, end: &End, now: u64) -> Result<bool> {
         let Some(own) = self.own(pending).await? else { return Ok(false) };
         Ok(matches!(self.submit(end.operations(&own, now)?).await?, Submitted::Committed(_)))
@@ -313,7 +312,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         pending.claim.as_ref() == Some(&self.id)
     }
 
-    /// Rereads a row after a conflict. Returns it only if it still contains this worker's claim: then only a response was lost, or a sweep has added a note.
+    /// Rereads a row after a conflict. Returns it only if it still contains this worker's claim. In that case, only a response was lost, or a sweep has added a
+    /// note.
     pub(super) async fn own(&self, next: &Pending) -> Result<Option<Pending>> {
         let is_begun = |found: &Pending| self.is_ours(found) && found.attempts == next.attempts;
         Ok(self.row(&next.place).await?.filter(is_begun))
@@ -326,8 +326,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         let options = &self.worker.options;
         // One transaction ends the attempts for some rows, and starts the attempts for as many others.
         let limit = self.worker.outbox.store().capabilities().limits.operations / PER_ROW;
-        // If only a single attempt is allowed, rows are started one by one. A row that has not run then never becomes poison because another row killed the
-        // worker.
+        // If only a single attempt is allowed, rows are started one by one. Otherwise, a row that has not run could become poison because another row killed
+        // the worker.
         let most = if options.poison_after > 1 { options.concurrency.min(limit).max(1) } else { 1 };
         let fresh = portion.iter().take(most).take_while(|pending| pending.attempts == 0).count();
         fresh.max(1).min(portion.len())

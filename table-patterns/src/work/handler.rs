@@ -21,8 +21,8 @@ use crate::work::fault::WorkFault;
 ///   change, or reread the entity after the write.
 /// - The worker extends the lease while the handler waits, for up to an hour. A handler that runs longer, or blocks its thread, must call [`Delivery::keep`]
 ///   regularly, and stop if that fails (QUE-21).
-/// - A handler must return. For example, a request without a timeout can block the worker forever. The outcomes of other intents that were started at the same
-///   time are then never recorded. Return an [outage](crate::work::outage) when a request times out.
+/// - A handler must return. For example, a request without a timeout can block the worker forever. In that case, the outcomes of other intents that were
+///   started at the same time are never recorded. Return an [outage](crate::work::outage) when a request times out.
 /// - After an error, the message is delivered again. The error's code determines whether the attempt counts towards the limit after which the message becomes
 ///   poison.
 ///
@@ -32,7 +32,7 @@ use crate::work::fault::WorkFault;
 /// | `ServerBusy`, `OperationTimedOut`, `InternalError`, `Io`, `DiskFull`, `EngineClosed`, `EnginePoisoned`, `FolderLocked`, `ReadOnly`, `TableBeingDeleted`, `QueueBeingDeleted`, `AuthenticationFailed`, `AuthorizationFailure`, `AuthorizationPermissionMismatch`, `AuthorizationProtocolMismatch`, `AuthorizationResourceTypeMismatch`, `AuthorizationServiceMismatch`, `AuthorizationSourceIPMismatch` | [`outages`](crate::work::WorkMetrics::outages) | an outage: the message never becomes poison, however long the outage lasts; until a message succeeds, the handler receives other messages only rarely |
 /// | `UpdateConditionNotSatisfied` | [`outages`](crate::work::WorkMetrics::outages) | contention at one row: the message never becomes poison, and is retried after the first delay; other messages are not affected |
 /// | `MessageNotFound`, `PopReceiptMismatch` | [`outages`](crate::work::WorkMetrics::outages) | another worker has received the message; [`Delivery::keep`] returns this error |
-/// | `FormatTooNew`, `IndexNotReady` | [`left`](crate::work::WorkMetrics::left) | the message is left to a newer version of the program, and never becomes poison; the delays between attempts grow up to [`redelivery.max`](crate::work::WorkerOptions::redelivery) |
+/// | `FormatTooNew`, `IndexNotReady` | [`left`](crate::work::WorkMetrics::left) | the message is left for a newer version of the program, and never becomes poison; the delays between attempts grow up to [`redelivery.max`](crate::work::WorkerOptions::redelivery) |
 /// | every other code, including `SchemaMismatch` and `UniqueViolation` | [`failures`](crate::work::WorkMetrics::failures) | a failure: after [`poison_after`](crate::work::WorkerOptions::poison_after) attempts, the message becomes poison, with the error |
 ///
 /// A panic in a handler counts as a failure and does not affect other messages, unless the program is built with `panic = "abort"`.
@@ -102,7 +102,7 @@ impl<M: Message, H: Handler<M>> OfMessage<M, H> {
 impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            // IMPORTANT: a handler has the worker's permissions. A program that may only write to the partition must not be able to exercise them.
+            // IMPORTANT: a handler has the worker's permissions. A program that may write only to the partition must not be able to exercise these permissions.
             if !delivery.is_genuine {
                 return Err(Error::of(WorkFault::NotGenuine));
             }
@@ -113,7 +113,7 @@ impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
 }
 
 /// Wraps a `SchemaMismatch` or a `UniqueViolation` returned by a handler, because the error concerns the handler's own table. With the original code, workers
-/// would leave the message to newer programs forever, or retry it forever like a change whose unique value belongs to another entity.
+/// would leave the message for newer programs forever, or retry it forever like a change whose unique value belongs to another entity.
 fn own(error: Error) -> Error {
     match error.code() {
         ErrorCode::SchemaMismatch => Error::of(WorkFault::Handler(error)),

@@ -17,7 +17,7 @@ enum HandlerFault {
 }
 
 /// Creates the error that a handler returns if it cannot process its message. The error has the code `InvalidInput`. The attempt counts towards the poison
-/// limit, and other messages are processed meanwhile. The cause is a string or an error. If the cause is an error, its code is ignored, even if the code
+/// limit, and other messages continue to be processed. The cause is a string or an error. If the cause is an error, its code is ignored, even if the code
 /// denotes an [outage](crate::work::Handler#failures-and-outages).
 ///
 /// ```

@@ -25,8 +25,8 @@ pub(crate) struct Held<'a, Q> {
     /// The visibility timeout set by each extension of the lease.
     pub(crate) hidden: Duration,
     answer: Mutex<Answer>,
-    /// The lock for changing the lease, with the request in flight. The lock is needed because, if two tasks used the same pop receipt, the second task would
-    /// fail.
+    /// The lock for changing the lease. It contains the request in flight. Without the lock, two tasks could use the same pop receipt, and the second task
+    /// would fail.
     ///
     /// IMPORTANT: if the task that sent a request is dropped, the request is kept, because its response contains the next pop receipt. The next task completes
     /// the request.
@@ -47,15 +47,15 @@ struct Answer {
 }
 
 impl Answer {
-    /// Creates an answer from the response to a request that set the visibility timeout `hidden`.
+    /// Creates an answer from the queue's response to a request that set the visibility timeout to `hidden`.
     fn new(lease: Lease, hidden: Duration, asked: u64) -> Self {
         let at = ticks::from_datetime(lease.visible).unwrap_or(asked).saturating_sub(ticks_of(hidden));
         Self { lease, at, asked }
     }
 }
 
-/// Returns `true` if an error from the queue means that the message was deleted or received again. The receiver may even be this worker, if the response with
-/// the new pop receipt was lost (CON-11). In that case, the lease is lost too.
+/// Returns `true` if an error from the queue means that the message was deleted or received again. The receiver may even be this worker: if the response with
+/// the new pop receipt was lost (CON-11), the lease is lost too.
 pub(crate) fn is_lost(error: &Error) -> bool {
     matches!(
         error.last_response().unwrap_or(error).code(),
@@ -101,7 +101,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         if is_due { self.send(&mut turn, self.hidden, None).await } else { Ok(()) }
     }
 
-    /// Completes a request whose task was dropped. Errors are ignored, because the next request with the same pop receipt would fail too.
+    /// Completes a request whose task was dropped. Errors can be ignored, because the next request with the same pop receipt would fail too.
     async fn complete(&self, turn: &mut Option<Request<'a>>) {
         if turn.is_some() {
             let _ = self.response(turn).await;

@@ -24,7 +24,7 @@ pub struct WorkMetrics {
     pub outages: u64,
     /// The number of times that [`Worker::run`](crate::work::Worker::run) failed to receive messages.
     pub receive_failures: u64,
-    /// The number of intents that were left to a newer version of the program. Their attempts do not count towards the poison limit.
+    /// The number of intents that were left for a newer version of the program. Their attempts do not count towards the poison limit.
     pub left: u64,
     /// The number of intents and messages that were moved to the poison queue.
     pub poisoned: u64,

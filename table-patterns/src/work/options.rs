@@ -22,7 +22,7 @@ pub struct WorkerOptions {
     pub lease: Duration,
     /// The number of messages per receive request, 1 to 32.
     pub messages_per_receive: usize,
-    /// The number of intents from one message that are processed concurrently. If several intents of one changed entity are claimed together, they run in
+    /// The number of intents from one message that are processed concurrently. If several intents for one changed entity are claimed together, they run in
     /// change order. With a concurrency of 1, each intent starts after the previous one has ended. A retried intent always runs alone.
     pub concurrency: usize,
     /// The number of attempts to process an intent before it becomes poison (PAT-EC-4).

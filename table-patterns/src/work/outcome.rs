@@ -12,11 +12,11 @@ pub(super) enum End {
     Done,
     /// The row has been moved to the poison queue.
     Poisoned,
-    /// The row waits for another attempt.
+    /// The attempt did not succeed, and the row waits for another one.
     Failed {
         /// The error from the attempt; `None` if no step was tried, in which case the row keeps its last error.
         error: Option<String>,
-        /// The row's attempts, including earlier ones, that count towards the poison limit.
+        /// The number of the row's attempts so far that count towards the poison limit.
         attempts: u32,
         /// The delay, in ticks, until the next attempt.
         delay: u64,

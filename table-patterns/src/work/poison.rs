@@ -55,8 +55,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         PoisonEntry { work, error, attempts, at: self.outbox.runtime().now() }
     }
 
-    /// Puts an entry into the poison queue. The caller moves the entry's row or deletes its message only afterwards, so that the work is not lost if the worker
-    /// crashes in between.
+    /// Puts an entry into the poison queue. The caller must move the entry's row or delete its message only afterwards. Otherwise, the work would be lost if
+    /// the worker crashed in between.
     pub(super) async fn put_aside(&self, lease: &dyn Keep, entry: &PoisonEntry) -> Result<()> {
         let text = entry.text()?;
         let queue = self.outbox.queue().poison()?;
@@ -198,7 +198,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.finish_poison(lease).await
     }
 
-    /// Deletes an entry's row if the row is still pending. This is the case if the worker that wrote the entry died before moving the row.
+    /// Deletes an entry's row if the row is still pending, because the worker that wrote the entry died before moving the row.
     async fn discard_unmoved(&self, place: Place, entry: &PoisonEntry) -> Result<()> {
         let Some(pending) = self.pending(place).await? else { return Ok(()) };
         if is_unmoved(&pending, entry) { self.change_pending(&pending, pending.done()).await } else { Ok(()) }
@@ -251,13 +251,13 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     }
 }
 
-/// Returns `true` if a pending row has at least as many attempts as its poison entry. The worker that wrote the entry then died before moving the row. If the
-/// row had since been requeued, its attempts would have restarted at 0.
+/// Returns `true` if the worker that wrote a poison entry died before moving the row. In this case, the pending row has at least as many attempts as the entry.
+/// If the row had since been requeued, its attempts would have restarted at 0.
 fn is_unmoved(pending: &Pending, entry: &PoisonEntry) -> bool {
     pending.attempts > 0 && pending.attempts >= entry.attempts
 }
 
-/// Returns `true` if an error would also occur for other entries. This excludes contention at one row.
+/// Returns `true` if an error would also occur for other entries. Contention at one row does not count.
 fn is_outage(error: &Error) -> bool {
     Failure::of(error) == Failure::Outage && error.code() != ErrorCode::UpdateConditionNotSatisfied
 }
@@ -269,7 +269,7 @@ enum Destination {
     Nowhere,
 }
 
-/// A scan of the poison queue that ignores entries that are added after its start.
+/// A scan of the poison queue. Entries added after the start of the scan are ignored.
 #[derive(Default)]
 struct Walk {
     /// The queue's time at the start of the scan, in ticks.
@@ -320,7 +320,7 @@ struct Aside {
 impl PoisonEntry {
     /// Returns the text that represents the entry in the poison queue. Usually, the text contains the work as a JSON string, whose quotation marks are escaped.
     /// If that is too large (QUE-6), the text is the work itself with the additional property `SetAside`, which workers and earlier releases ignore. If even
-    /// that is too large, the text is the unchanged work. An entry can therefore be written for any work.
+    /// that is too large, the text is the unchanged work. This ensures that an entry can be written for any work.
     fn text(&self) -> Result<String> {
         let written = |text: serde_json::Result<String>| {
             text.map(|text| portable(&text)).map_err(|error| Error::of(WorkFault::Poison(error)))

@@ -1,4 +1,4 @@
-//! Reads the outbox rows of a message in [portions](Reading).
+//! Reads the outbox rows to which a message refers, in [portions](Reading).
 
 use table_core::Result;
 use table_core::limits::PAGE_ENTITIES;
@@ -63,7 +63,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(())
     }
 
-    /// Reads one page of the pending rows in the partition of a message.
+    /// Reads one page of the pending rows in a message's partition.
     async fn page(&self, reading: &Reading, (most, select): (usize, Select)) -> Result<Page> {
         let store = self.worker.outbox.store();
         let range = rows::range_after(self.partition_key, reading.start.as_ref());

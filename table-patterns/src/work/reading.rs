@@ -1,4 +1,4 @@
-//! The progress of a delivery through the outbox rows of its message, which are read in portions.
+//! A delivery's progress through the outbox rows of its message. The rows are read in portions.
 //!
 //! Each commit with an intent sends a message for its partition, so a partition with many pending rows receives many messages, and other workers may already
 //! have claimed most of the rows. The rows are read in small pages until a page contains no free row. From then on, the delivery reads large pages that contain
@@ -11,7 +11,7 @@ use table_core::query::Continuation;
 
 use crate::outbox::work::Work;
 
-/// The progress of a delivery through the outbox rows of its message.
+/// A delivery's progress through the outbox rows of its message.
 pub(super) struct Reading {
     /// The key of the row after which the queries begin; `None` if they begin with the first row.
     pub(super) start: Option<RowKey>,
@@ -29,7 +29,7 @@ pub(super) struct Reading {
     pub(super) last: Option<RowKey>,
     /// The key of the last row in the current portion, after which another delivery can continue.
     pub(super) after: Option<RowKey>,
-    /// If a large page has been read, the number of its rows in the current portion.
+    /// The number of rows in the current portion, if the portion is part of a large page.
     pub(super) portion: usize,
 }
 

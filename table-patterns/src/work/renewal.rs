@@ -14,13 +14,13 @@ use crate::shared_sleep::{SharedSleep, SleepEnd};
 use crate::work::handler::Keep;
 use crate::work::worker::Worker;
 
-/// A worker stops extending the lease once a step has run for this time. A step that never ends therefore does not hold its message forever.
+/// Once a step has run for this time, the worker stops extending the lease. Otherwise, a step that never ends would hold its message forever.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 /// After this many sleeps have panicked during one step, the step runs without a timer.
 const PANICS: usize = 2;
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Runs `work` (a step or a request), and extends the lease whenever half of it has passed. Ignores errors, because the next call of
+    /// Runs `work` (a step or a request), and extends the lease whenever half of it has passed. Errors are ignored here, because the next call to
     /// [`keep`](Keep::keep) in `work` returns them.
     pub(super) async fn keeping<T: Send>(&self, lease: &dyn Keep, work: impl Future<Output = T> + Send) -> T {
         let begun = lease.now();
@@ -45,7 +45,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 let _ = ready!(BoxFuture::poll_unpin(keep, context));
                 keeps = None;
             }
-            // The work is polled before the next sleep, because the next sleep may also end immediately.
+            // The work must be polled before the next sleep starts, because that sleep may also end immediately.
             context.waker().wake_by_ref();
             Poll::Pending
         })

@@ -68,8 +68,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             self.put_aside(held, &entry).await?;
             return Ok(Outcome::Done);
         }
-        // IMPORTANT: the attempt is counted before it starts. Work that kills its worker therefore becomes poison eventually, but work that has never been
-        // tried does not.
+        // IMPORTANT: the attempt is counted before it starts. This ensures that work that kills its worker eventually becomes poison, but work that has never
+        // been tried does not.
         let counted = message(Tried { attempts, error: tried.error.clone() })?;
         if counted.len() > TEXT_BYTES {
             // Another program sent this message, and left no space for the number of attempts.
@@ -94,7 +94,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Performs the steps of the intent in a message. Reading the outbox's keys is part of the attempt, so if their table is down, this counts as an outage.
+    /// Performs the steps of the intent in a message. Reading the outbox's seal keys is part of the attempt, so if the keys' table is down, the attempt counts
+    /// as an outage.
     async fn take_inline(
         &self,
         lease: &dyn Keep,
@@ -238,7 +239,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         };
         let transaction = alone(key, kind, store.capabilities().limits)?;
         match self.retry(lease, || store.submit(table, transaction.clone())).await {
-            // A missing target has already been deleted (QUE-22). A missing table, however, is an error.
+            // If the target is missing, it has already been deleted (QUE-22). A missing table, however, is an error.
             Err(error)
                 if error.code() == ErrorCode::ResourceNotFound
                     && matches!(write, TargetWrite::DeleteIfExists) =>
@@ -250,8 +251,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     }
 }
 
-/// Returns the result of reading an intent. An intent in a later format is left to a newer program only if it has a valid seal. Otherwise, anyone who may write
-/// to the partition could record an intent that no program will ever be able to read, and that is retried forever.
+/// Returns the result of reading an intent. An intent in a later format is left for a newer program only if it has a valid seal. Otherwise, anyone who may
+/// write to the partition could record an intent that no program will ever be able to read, and workers would retry it forever.
 fn known(intent: Result<Intent>, is_genuine: bool) -> Result<Intent> {
     intent.map_err(|error| match Failure::of(&error) {
         Failure::Newer if !is_genuine => Error::of(WorkFault::UnsealedFormat(error)),
@@ -259,8 +260,8 @@ fn known(intent: Result<Intent>, is_genuine: bool) -> Result<Intent> {
     })
 }
 
-/// Returns `true` if an error means that a step's target is down, and that other steps for this target would fail too. Returns `false` for a lost lease and for
-/// contention at one row.
+/// Returns `true` if an error means that a step's target is down, so other steps for this target would fail too. A lost lease and contention at one row do not
+/// count.
 fn is_down(error: &Error) -> bool {
     Failure::of(error) == Failure::Outage
         && !is_lost(error)

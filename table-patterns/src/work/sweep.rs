@@ -5,7 +5,7 @@
 //! were recorded without registering their partition.
 //!
 //! The age of a row is measured by the store's clock, or by the sweep's clock if that clock is ahead. Whether a claim has expired is decided by the store's
-//! clock alone. A wrong clock in a sweep or a worker therefore never delays a message.
+//! clock alone, so a wrong clock in a sweep or a worker never delays a message.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -31,11 +31,11 @@ const SEPARATE: usize = 100;
 /// The maximum number of quiet partitions (without pending intents) that one sweep reads.
 const QUIET: usize = 64;
 
-/// A sweep ignores a claim that ends more than this time in the future, unless the claim was made for a longer time. Such a claim was recorded by a clock that
-/// is ahead.
+/// If a claim ends further in the future than this, the clock that recorded it was ahead, and sweeps ignore the claim. Claims made for a longer time have a
+/// higher limit.
 const CLAIMED: Duration = Duration::from_secs(60 * 60);
 
-/// The longest time between two messages for a row, unless the minimum age is longer.
+/// The maximum time between two messages for a row. If the minimum age is longer, it replaces this maximum.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A sweep, which searches for pending intents whose messages were lost, and sends new messages for them.
@@ -58,7 +58,7 @@ pub struct Sweep<S, Q> {
     min_age: Duration,
 }
 
-/// A message for rows of a partition, and the row in which its time is recorded, if any.
+/// A message to send for rows in a partition. If the time of the message must be recorded in a row, also contains this row.
 type Due = (Work, Option<Pending>);
 
 /// The state of a running sweep.
@@ -271,8 +271,8 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         }
     }
 
-    /// Handles a row in a partition for which this sweep has already sent the maximum number of separate messages. Only counts the row. For the first such row,
-    /// returns a message for the whole partition, whose time is not recorded.
+    /// Counts a row in a partition for which this sweep has already sent the maximum number of separate messages. For the first such row, returns a message
+    /// that covers the whole partition. The time of this message is not recorded.
     fn rest(
         table: &TableName,
         entity: EntityRef<'_>,
@@ -287,15 +287,15 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     /// Returns `true` if a message for the row is due at the store's time `stored`.
     fn is_due(&self, pending: &Pending, stored: u64) -> bool {
         let min_age = ticks_of(self.min_age);
-        // If a row is claimed or waits for its next attempt, its message will be redelivered. A claim that ends later than its duration allows was recorded by
-        // a clock that is ahead, and is ignored.
+        // If a row is claimed or waits for its next attempt, its message will be redelivered. A claim that ends later than its duration allows is ignored,
+        // because it was recorded by a clock that was ahead.
         let most = pending.wait.map_or(0, |wait| wait.saturating_mul(2)).max(ticks_of(CLAIMED));
         if pending.not_before > stored && pending.not_before - stored <= most {
             return false;
         }
         // If the sweep's clock is ahead, messages are merely sent early.
         let now = stored.max(self.outbox.runtime().now());
-        // A time later than this was recorded by a clock that is ahead, and is ignored.
+        // Later times are ignored, because they were recorded by a clock that was ahead.
         let latest = now.saturating_add(min_age);
         let last = pending.prompted.filter(|prompted| *prompted <= latest).unwrap_or(pending.version);
         // The delay between messages doubles, so a row that no worker processes does not fill the queue.

@@ -8,7 +8,7 @@ use table_core::runtime::{Runtime, ticks_of};
 
 use crate::shared_sleep::SharedSleep;
 
-/// The length of the first sleep. It is short, because the first sleep tests whether the sleep function returns immediately or blocks the thread.
+/// The length of the first sleep. It is short, because the first sleep only tests whether the sleep function returns immediately or blocks the thread.
 const FIRST: Duration = Duration::from_millis(1);
 /// The sleep function counts as unusable once this many consecutive sleeps have ended on their first poll. A single sleep may end on its first poll because the
 /// polling thread was suspended.
@@ -31,7 +31,7 @@ enum State {
 }
 
 impl Timer {
-    /// Returns the current sleep, which may end in less than `length`. Starts a sleep if none is running. Returns `None` if several consecutive sleeps have
+    /// Returns the running sleep, which may end in less than `length`, or starts one if none is running. Returns `None` if several consecutive sleeps have
     /// ended on their first poll. In that case, the sleep function is not called again for a minute.
     pub(super) fn next(&self, pace: &Runtime, length: Duration) -> Option<SharedSleep> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);

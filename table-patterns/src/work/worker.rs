@@ -54,7 +54,7 @@ pub struct Worker<S, Q> {
     pub(crate) handlers: HashMap<String, Arc<dyn Take>>,
     pub(crate) options: WorkerOptions,
     pub(super) circuits: Circuits,
-    /// The timer at which the worker extends the leases of its running steps.
+    /// The timer that makes the worker extend the leases of its running steps.
     pub(super) timer: Timer,
     receive_error: Mutex<Option<Error>>,
     metrics: Mutex<WorkMetrics>,
@@ -123,7 +123,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     pub async fn run_once(&self) -> Result<usize> {
         // Without usable keys, all work would become poison.
         self.outbox.seals().check()?;
-        // The clock is read before the call. The worker therefore never overestimates the remaining lease time.
+        // The clock is read before the call, so the worker never overestimates the remaining lease time.
         let now = self.outbox.runtime().now();
         let (queues, queue) = (self.outbox.queues(), self.outbox.queue());
         let leases = queues.receive(queue, self.options.messages_per_receive, self.options.lease).await?;
@@ -214,13 +214,13 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Returns `true` if a row is free at the time `now`. If the row would have to wait longer than any claim or retry delay, the time was recorded by a worker
-    /// whose clock is ahead, and is ignored.
+    /// Returns `true` if a row is free at the time `now`. If the row would have to wait longer than any claim or retry delay lasts, its time was recorded by a
+    /// worker whose clock was ahead, and is ignored.
     pub(super) fn is_due(&self, pending: &Pending, now: u64) -> bool {
         // Earlier releases did not record the length of the wait.
         let most = pending.wait.map_or(0, |wait| wait.saturating_mul(2)).max(self.longest_wait());
         let left = pending.not_before.saturating_sub(now);
-        // Some queues return their time in whole seconds, so a second of tolerance is needed.
+        // Some queues report their time in whole seconds, so one second of tolerance is needed.
         left <= ticks_of(Duration::from_secs(1)) || left > most
     }
 
@@ -240,7 +240,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         ticks_of(self.options.redelivery.delay(attempts.saturating_sub(1), random))
     }
 
-    /// Returns the delay, in ticks, before the next attempt to process a row that is left to a newer program. The delay is twice `wait`, the length of the
+    /// Returns the delay, in ticks, before the next attempt to process a row that is left for a newer program. The delay is twice `wait`, the length of the
     /// row's last claim or delay, within the limits of `redelivery`.
     pub(super) fn longer(&self, wait: Option<u64>) -> u64 {
         let doubled = wait.unwrap_or(0).saturating_mul(2).max(self.delay_after(1));

@@ -75,8 +75,8 @@ pub(super) async fn answer(
     }
 }
 
-/// Returns a request's pop receipt. As in the service, it must be base64. A receipt with an unescaped `+` is therefore rejected as malformed, and not as the
-/// receipt of a different receiver.
+/// Returns a request's pop receipt. As in the service, it must be base64, so a receipt with an unescaped `+` is rejected as malformed, not as the receipt of a
+/// different receiver.
 fn receipt(exchange: &Exchange) -> Result<PopReceipt, Refusal> {
     let text = exchange.query("popreceipt").ok_or_else(|| missing("popreceipt"))?;
     if STANDARD.decode(text.as_bytes()).is_err() {

@@ -81,7 +81,7 @@ async fn create(account: &Account, queue: &QueueName, exchange: &Exchange) -> Re
     let _turn = exchange.turn(account).await?;
     let is_new = !is_there(account, queue)?;
     if is_new {
-        // Policies of an earlier queue remain stored if they could not be removed when it was deleted.
+        // Policies of an earlier queue remain stored if they could not be removed when that queue was deleted.
         account.settings.set(Kind::QueuePolicies, queue.as_str(), None).await?;
         account.settings.set_for_next_queue(queue, text(&new)).await?;
     }

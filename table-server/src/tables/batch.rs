@@ -167,8 +167,8 @@ fn level(part: &RequestPart<'_>) -> Result<MetadataLevel, Refusal> {
     negotiate::requested(exchange::parameter(query, "$format").as_deref(), accepted(part))
 }
 
-/// Returns the account's name if the outer request is in path style. The name is then the first segment of the request's path and of the paths in the batch's
-/// parts.
+/// Returns the account's name if the outer request is in path style. In that case, the name is the first segment of the request's path and of the paths in the
+/// batch's parts.
 fn base(exchange: &Exchange) -> Option<&str> {
     exchange.base.splitn(4, '/').nth(3)
 }

@@ -1,6 +1,6 @@
 //! Continuation tokens in the service's format (PAGE-2, PAGE-6, PAGE-8).
 //!
-//! As in the service, a token contains only a key. A client may therefore continue with a different `$select`, or with a recomputed filter.
+//! As in the service, a token contains only a key, so a client may continue with a different `$select`, or with a recomputed filter.
 
 use std::borrow::Cow;
 use std::ops::Bound;
@@ -53,8 +53,8 @@ pub(super) fn of<'a>(exchange: &Exchange, table: &TableName, query: &'a Query) -
     Ok(place(table, query, partition_key, row_key))
 }
 
-/// Returns the start of the page that begins at a key. If the key is beyond the query's range, the result is a query with an empty range, which the store
-/// rejects for the same reasons as the original query.
+/// Returns the start of the page that begins at a key. If the key is beyond the query's range, the result is a query with an empty range. The store still
+/// rejects this query if it would reject the original one.
 fn place<'a>(
     table: &TableName,
     query: &'a Query,

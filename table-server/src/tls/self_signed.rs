@@ -14,7 +14,7 @@ use crate::fault::ServerFault;
 /// The names in every self-signed certificate. Clients with host-style account names need the wildcard names.
 const OWN: [&str; 5] = ["localhost", "*.table.localhost", "*.queue.localhost", "127.0.0.1", "::1"];
 
-/// The advice in the error for unusable files in the folder of a self-signed certificate.
+/// The advice in the error message if a self-signed certificate's folder contains unusable files.
 pub(super) const HELP: &str = "; delete `certificate.pem` and `key.pem` in this folder to create new ones";
 
 /// Writes a certificate and its key into a folder, unless both files exist. No file is overwritten: if only the key exists, a certificate
@@ -66,8 +66,8 @@ fn signed(names: &[String], signing_key: &KeyPair) -> std::result::Result<Certif
     params.self_signed(signing_key)
 }
 
-/// Creates a file, unless it exists. On Unix, the file has the given permissions. The file gets its name only once it is complete. Unless the file system lacks
-/// hard links, a crash therefore leaves no partial file under this name, and another server never finds one.
+/// Creates a file, unless it exists. On Unix, the file has the given permissions. The file gets its name only once it is complete, so a crash leaves no partial
+/// file under this name, and another server never finds one. On a file system without hard links, this is not guaranteed.
 fn create(path: &Path, mode: u32, text: impl Read, link: Link) -> io::Result<()> {
     let temporary = path.with_extension(format!("{}.new", Uuid::new_v4().simple()));
     let named = write(&temporary, mode, text).and_then(|()| match link(&temporary, path) {

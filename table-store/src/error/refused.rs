@@ -2,8 +2,8 @@
 
 use crate::error::{Error, ErrorCode};
 
-/// A bound that no type satisfies. It is used by methods that other libraries define on errors, so calling one produces this compiler message. The lifetime
-/// parameter is needed because rustc rejects an unsatisfiable bound without generic parameters at the method's definition.
+/// A trait that no type implements. It is required by methods that other libraries define on errors, so calling one fails to compile with this message. The
+/// lifetime parameter is needed because rustc rejects an unsatisfiable bound without generic parameters at the method's definition.
 #[diagnostic::on_unimplemented(
     message = "[T247] an error has no method of this name: its reason is an `ErrorCode`",
     label = "write `code()`, or a question such as `is_already_exists()`",
@@ -15,8 +15,8 @@ pub trait HasKind<'a> {
     fn refuse<R>(&self) -> R;
 }
 
-/// Declares methods under names used by other libraries. They take `&mut self`, which comes last in method resolution. A method of the same name from one of
-/// the program's traits therefore takes precedence if it takes `self` or `&self`.
+/// Declares methods under names used by other libraries. They take `&mut self`, which comes last in method resolution, so a method of the same name from one of
+/// the program's traits takes precedence if it takes `self` or `&self`.
 macro_rules! refused_of_errors {
     ($($name:ident)*) => {$(
         #[doc(hidden)]
@@ -36,8 +36,8 @@ impl Error {
     }
 }
 
-/// Declares traits that no type implements, and other libraries' names that are bounded by these traits. The compiler message of each trait suggests the
-/// `ErrorCode` to write instead.
+/// Declares traits that no type implements, and constants under other libraries' names that require these traits. Using such a constant fails to compile with a
+/// message that suggests the `ErrorCode` to write instead.
 macro_rules! refused_codes {
     ($($(#[$docs:meta])* $bound:ident, $form:literal: $($name:ident)* / $($of_error:ident)*;)*) => {$(
         $(#[$docs])*
@@ -70,12 +70,12 @@ macro_rules! refused_codes {
 }
 
 refused_codes! {
-    /// The bound on other libraries' names for `ErrorCode::ResourceNotFound`. No type implements it.
+    /// Required by other libraries' names for `ErrorCode::ResourceNotFound`. No type implements this trait.
     HasNotFound, "write `ErrorCode::ResourceNotFound`, or `error.is_not_found()`": NotFound EntityNotFound KeyNotFound ItemNotFound RowNotFound / ResourceNotFound;
-    /// The bound on other libraries' names for `ErrorCode::EntityAlreadyExists`. No type implements it.
+    /// Required by other libraries' names for `ErrorCode::EntityAlreadyExists`. No type implements this trait.
     HasExists, "write `ErrorCode::EntityAlreadyExists`, or `error.is_already_exists()`": AlreadyExists EntityExists Conflict Duplicate DuplicateKey
         / EntityAlreadyExists UniqueViolation;
-    /// The bound on other libraries' names for `ErrorCode::UpdateConditionNotSatisfied`. No type implements it.
+    /// Required by other libraries' names for `ErrorCode::UpdateConditionNotSatisfied`. No type implements this trait.
     HasCondition, "write `ErrorCode::UpdateConditionNotSatisfied`, or `error.is_precondition_failed()`": PreconditionFailed ConditionNotMet
         ConditionalCheckFailed ConditionFailed VersionMismatch ETagMismatch ConcurrencyConflict
         / UpdateConditionNotSatisfied;

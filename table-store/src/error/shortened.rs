@@ -62,8 +62,7 @@ impl<D: Display> Display for Bounded<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let end = self.1.saturating_sub(NOTE) / 3;
         let start = self.1.saturating_sub(NOTE + end);
-        // A message of exactly the maximum length is printed without a note. Therefore, `NOTE` additional characters of the end are buffered until the length
-        // is known.
+        // A message of exactly the maximum length is printed without a note, so `NOTE` more characters at the end are buffered until the length is known.
         let mut writer = Ends { to: f, start, end: VecDeque::new(), most: end + NOTE, omitted: 0 };
         write!(writer, "{}", self.0)?;
         let Ends { mut end, mut omitted, .. } = writer;

@@ -50,7 +50,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Writes the value in [`Value`]'s format.
+/// Writes the value in the same format as [`Value`].
 ///
 /// ```
 /// assert_eq!(table_core::ValueRef::Binary(&[1, 255]).to_string(), "X'01ff'");

@@ -13,7 +13,7 @@ use crate::row::{EntityRef, RowView};
 use crate::value::{Value, ValueRef};
 use outcome::{Constant, accepted, outcome};
 
-/// The jump target for "the filter matches". `NO` is the opposite.
+/// The jump target that ends the evaluation with a match. `NO` ends it without a match.
 const YES: usize = usize::MAX;
 const NO: usize = usize::MAX - 1;
 
@@ -68,7 +68,7 @@ enum Operand {
 }
 
 impl Matcher {
-    /// Compiles a filter, at about the cost of a few comparisons.
+    /// Compiles a filter. This costs about as much as a few comparisons.
     #[must_use]
     pub fn new(filter: &Filter) -> Self {
         let terms = filter.terms();

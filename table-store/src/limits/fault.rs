@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, quoted};
 
-/// The exceeded limit of a value, an entity or a transaction.
+/// The limit that a value, an entity or a transaction exceeds.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum LimitFault {
     #[error(

@@ -13,7 +13,7 @@ use crate::query::EntityRef;
 /// Serializes an entity with minimal-metadata annotations (JSON-3). Pass `etag` and `timestamp` for an entity read from a store.
 ///
 /// # Errors
-/// Any error from the serializer; an error if `timestamp` is after the year 9999, or if the bytes are not a row.
+/// Returns an error if the serializer fails, `timestamp` is after the year 9999, or the bytes are not a row.
 pub fn serialize_entity<S: Serializer>(
     serializer: S,
     entity: EntityRef<'_>,
@@ -36,7 +36,7 @@ pub fn serialize_entity<S: Serializer>(
 /// Deserializes an entity in the format of a service response. The serde format must be self-describing.
 ///
 /// # Errors
-/// Any error from the deserializer, or an error if the data is not a valid entity.
+/// Returns an error if the deserializer fails or the data is not a valid entity.
 pub fn deserialize_entity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<EntityBody, D::Error> {
     Members::deserialize(deserializer)?.read(Sender::Service).map_err(D::Error::custom)
 }

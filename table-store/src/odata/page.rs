@@ -57,7 +57,8 @@ pub fn read_rows(json: &[u8]) -> Result<Rows> {
     quick::rows(json).map_or_else(|| slow_rows(json, Err), Ok)
 }
 
-/// Reads a page like [`read_rows`], but skips entities that cannot be represented. `skip` is called with the error for each, which contains its key.
+/// Reads a page like [`read_rows`], but skips entities that cannot be represented. For each skipped entity, `skip` is called with the error, which contains the
+/// entity's key.
 ///
 /// Azurite and Cosmos DB for Table accept entities that the service rejects, such as an entity with a date-time before 1601 or a key of more than 1,024
 /// characters. A client with UTF-16 strings can also store a key with an unpaired surrogate, which a Rust string cannot represent.

@@ -62,7 +62,7 @@ impl<'de> Visitor<'de> for Envelope<'_> {
     }
 }
 
-/// Returns a placeholder error. It is never displayed, because the page is then read again by the general reader.
+/// Returns a placeholder error. It is never displayed, because the general reader then reads the page again.
 fn unexpected<E: Error>() -> E {
     E::custom("left to the other way")
 }
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for Entity<'_> {
         let timestamp = timestamp.unwrap_or_default();
         let row = writer.close(timestamp);
         *properties = row.len();
-        // The row does not contain `null` properties. Their names therefore cannot be compared here, and the page is rejected if any name may be a duplicate.
+        // The row does not contain `null` properties, so their names cannot be compared here. The page is rejected if any name may be a duplicate.
         let is_repeated =
             names.repeated(|| row.properties().flatten().map(|property| property.name)).is_some();
         if is_repeated || (nulls && names.may_repeat()) {

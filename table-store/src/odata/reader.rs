@@ -113,7 +113,7 @@ pub fn read_entity(json: &[u8], sender: Sender) -> Result<EntityBody> {
     }
 }
 
-/// Replaces the unpaired surrogates in a service's document and reads it with `read`, which returns one result per entity. In a property, the replacement is
+/// Replaces the unpaired surrogates in a service's document and passes it to `read`, which returns one result per entity. In a property, the replacement is
 /// U+FFFD. In a key, it is U+0000, because a key with U+FFFD would identify a different entity.
 pub(super) fn read_halves<T: AsMut<[Result<EntityBody>]> + IntoIterator<Item = Result<EntityBody>>>(
     json: &[u8],

@@ -45,7 +45,7 @@ impl Limits {
         };
         let mut body = Counter { bytes: 0, ascii };
         if let Some(row) = kind.row() {
-            // Counting cannot fail. A corrupted row is rejected on write.
+            // Counting bytes cannot fail, so an error means that the row is corrupted. The store rejects it later.
             let _ = write_body_to(&mut body, key, row.view());
         }
         per_operation + link.len() + condition.len() + body.bytes

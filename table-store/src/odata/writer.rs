@@ -70,8 +70,8 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
     to_json(&PageAnswer { rows, level, context }, 0)
 }
 
-/// Writes a request body: the key, if given, and the properties, with all type annotations that some server requires (ENG-11, AZ-4). An insert requires the key
-/// in the body (KEY-1); other writes have it in the URL (UPD-5).
+/// Writes a request body: the properties, with all type annotations that some server requires, preceded by the key if one is given (ENG-11, AZ-4). An insert
+/// requires the key in the body (KEY-1); other writes have it in the URL (UPD-5).
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -96,7 +96,7 @@ pub fn write_body(key: Option<(&str, &str)>, row: RowView<'_>) -> Result<String>
 /// Writes a [`write_body`] document to a writer.
 ///
 /// # Errors
-/// Any error from the writer; an error if the row is corrupted.
+/// Returns an error if the writer fails or the row is corrupted.
 pub(super) fn write_body_to(
     writer: impl Write,
     key: Option<(&str, &str)>,

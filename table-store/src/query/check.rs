@@ -8,7 +8,7 @@ use crate::query::fault::QueryFault;
 use crate::query::{Query, Select};
 
 impl Query {
-    /// Validates the query for a store with a maximum `$top` of `most`. Every backend calls this function before executing a query.
+    /// Validates the query for a store whose maximum `$top` is `most`. Every backend calls this function before executing a query.
     ///
     /// # Errors
     /// `InvalidInput` if `top` is greater than `most` (TOP-2; 0 requests an empty page, TOP-3); if `$select` has more than 255 names (SEL-1), a

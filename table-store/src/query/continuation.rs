@@ -131,7 +131,7 @@ impl Continuation {
             && position.row_key.as_deref().is_none_or(row_inside)
     }
 
-    /// Returns the position after checking that the continuation belongs to this query on this table. For backends whose positions are keys.
+    /// Checks that the continuation belongs to this query on this table, and returns the position. For backends whose positions are keys.
     ///
     /// The position is within the query's keys, so a forged continuation cannot read anything outside them. A position without a row key means the start of the
     /// query's row range in that partition.
@@ -142,7 +142,7 @@ impl Continuation {
         self.position_of(Kind::Key, table, query)
     }
 
-    /// Returns the position after checking that the continuation belongs to this query on this table. For backends whose positions are opaque and must be sent
+    /// Checks that the continuation belongs to this query on this table, and returns the position. For backends whose positions are opaque and must be sent
     /// back unchanged.
     ///
     /// # Errors

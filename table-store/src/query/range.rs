@@ -127,7 +127,7 @@ impl TextRange {
     /// Intersects the range with a key comparison. Returns `false`, leaving the range unchanged, if the comparison cannot be expressed as a range.
     ///
     /// No key contains a control character below U+0020 (KEY-3). If the constant contains such a character, it sorts after the text before that character, and
-    /// before every longer key that starts with that text. That text therefore becomes the bound, and stores never receive control characters.
+    /// before every longer key that starts with that text. The bound is shortened to that text, so stores never receive control characters.
     pub(crate) fn narrow(&mut self, operator: Comparison, text: &str) -> bool {
         let legal = text.split(|c| c < ' ').next().unwrap_or_default();
         let between = legal.len() < text.len();

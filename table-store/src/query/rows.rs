@@ -13,7 +13,7 @@ use crate::row::RowView;
 
 pub use gather::Gather;
 
-/// The entities of a page. They are stored in a few shared buffers, so a page needs few allocations regardless of its number of entities.
+/// The entities in a page. They are stored in a few shared buffers, so a page needs few allocations regardless of its number of entities.
 ///
 /// ```
 /// use table_core::query::Rows;
@@ -40,7 +40,7 @@ pub struct Rows {
 }
 
 /// The end offsets of an entity's `RowKey` and body in their buffers, and the indexes of its partition and shape. The struct is kept small, because one is
-/// written and read for each row of a page.
+/// written and read for each row in a page.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     row_key_end: usize,
@@ -88,7 +88,7 @@ impl Rows {
     #[doc(hidden)]
     #[must_use]
     pub fn without_reserved(self) -> Self {
-        // Reserved rows are rare, so a single search over all keys usually shows that there are none.
+        // Reserved rows are rare, so a single search over all keys usually shows that the page has none.
         if !self.row_keys.contains(RESERVED) {
             return self;
         }

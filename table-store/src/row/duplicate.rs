@@ -23,7 +23,7 @@ impl Names {
         self.suspect
     }
 
-    /// Returns a repeated name, if any. `names` yields the names again, and is called only if a duplicate is possible.
+    /// Returns a name that occurs more than once, if any. `names` iterates over the same names, and is called only if a duplicate is possible.
     pub(crate) fn repeated<'a, I: Iterator<Item = &'a str>>(
         &self,
         names: impl FnOnce() -> I,

@@ -44,13 +44,13 @@ pub fn merge(row: RowView<'_>, patch: RowView<'_>) -> Result<Row> {
     Ok(merged.finish())
 }
 
-/// Copies the row and overwrites the patched values in place. Returns `None` if the row has no value of the same type and size for some property of the patch.
-/// This is a fast path for wide rows. For example, a row of account balances has hundreds of numbers, and a posting changes only two.
+/// Copies the row and overwrites the patched values in place. Returns `None` if, for some property in the patch, the row has no value of the same type and
+/// size. This is a fast path for wide rows. For example, a row of account balances has hundreds of numbers, and a posting changes only two.
 fn overwritten(row: RowView<'_>, patch: RowView<'_>) -> Option<Row> {
     row.check_version().and(patch.check_version()).ok()?;
     let (mut values, mut next) = (Vec::with_capacity(patch.len()), 0);
     for index in 0..patch.len() {
-        // An invalid value in the patch is reported by `merge`.
+        // `merge` reports an invalid value in the patch.
         patch.at(index).ok()?;
         let (label, value) = (patch.label(index)?, patch.values()?.get(patch.place(index)?)?);
         let found = (next..row.len()).chain(0..next).find(|found| row.label(*found) == Some(label))?;

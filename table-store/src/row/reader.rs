@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::row::view::{Entry, RowView};
 use crate::value::EdmType;
 
-/// A reader of properties in a known order. It returns `None` if the next property is not the requested one; the caller then falls back to [`RowView::find`],
-/// which searches for the property or reports an error.
+/// A reader of properties in a known order. Its functions return `None` if the next property is not the requested one; the caller then falls back to
+/// [`RowView::find`], which searches for the property or reports an error.
 ///
 /// ```
 /// use table_core::row::{RowReader, RowWriter};

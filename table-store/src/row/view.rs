@@ -115,7 +115,7 @@ impl<'a> RowView<'a> {
         Self::counted(shape, Self::count_of(shape), body)
     }
 
-    /// Creates a view from a known [`count_of`](Self::count_of), to avoid recomputing it for each body with the same shape.
+    /// Creates a view, given the shape's property count from [`count_of`](Self::count_of). This avoids recomputing the count for each body with the same shape.
     #[doc(hidden)]
     #[inline]
     #[must_use]
@@ -311,7 +311,7 @@ impl<'a> RowView<'a> {
         Ok(None)
     }
 
-    /// Returns the value at a result of [`position`](Self::position), or `None` if that result is `None`.
+    /// Returns the value of the property that [`position`](Self::position) has found, or `None` if it found none.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.

@@ -7,7 +7,7 @@ use crate::row::{
 };
 use crate::value::ValueRef;
 
-/// Buffers with a larger capacity, in bytes, are not kept for reuse.
+/// The maximum capacity, in bytes, of a buffer that is kept for reuse.
 const KEPT: usize = 64 * 1024;
 
 thread_local! {
@@ -134,7 +134,7 @@ impl RowWriter {
         row
     }
 
-    /// Finishes the row with a Timestamp in [ticks](crate::ticks) and returns a view. It may be called repeatedly.
+    /// Finishes the row with a Timestamp in [ticks](crate::ticks) and returns a view of it. This function may be called repeatedly.
     pub(crate) fn close(&mut self, timestamp: u64) -> RowView<'_> {
         for (part, header) in [(&mut self.shape, SHAPE_HEADER), (&mut self.body, BODY_HEADER)] {
             part.drain(header + self.count * ENTRY..header + self.reserved * ENTRY);

@@ -53,7 +53,7 @@ impl<'a> SignedParts<'a> {
         }
     }
 
-    /// Joins the lines, each with a line feed, and reserves capacity for the resource, which is appended by the caller.
+    /// Joins the lines, ending each with a line feed. Reserves capacity for the resource, which the caller appends.
     fn lines(&self, lines: &[&str], account: &str) -> String {
         let room: usize = lines.iter().map(|line| line.len() + 1).sum();
         let mut text = String::with_capacity(room + account.len() + self.path.len() + 32);

@@ -117,7 +117,7 @@ pub(super) fn values<'a>(headers: &'a [u8], name: &str) -> impl Iterator<Item = 
     lines.map(|value| std::str::from_utf8(value.trim_ascii()).unwrap_or_default())
 }
 
-/// Returns the value of a header line with the given name.
+/// Returns the value in a header line, or `None` if the header has a different name.
 fn value_of<'a>(header: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let (found, rest) = header.split_at_checked(name.len())?;
     if found.eq_ignore_ascii_case(name.as_bytes()) {

@@ -41,7 +41,7 @@ pub struct Caller {
     pub secure: bool,
 }
 
-/// Checks a token's restrictions, and checks the caller against them if one is set (ASAS-5).
+/// Validates a token's restrictions. If a caller is set, also checks the caller against them (ASAS-5).
 ///
 /// # Errors
 /// - `AuthorizationSourceIPMismatch` or `AuthorizationProtocolMismatch` if the token does not allow the caller.

@@ -39,7 +39,7 @@ pub(super) struct End {
 type Said<'a> = (&'a str, Option<&'a str>);
 
 impl End {
-    /// Creates the inclusive start of a range. A start at the empty key equals no start, because no key sorts before it.
+    /// Creates the inclusive start of a range. A start at the empty key is equivalent to no start, because no key sorts before it.
     ///
     /// # Errors
     /// Any error from [`new`](Self::new). `InvalidInput` if only the `PartitionKey` is empty.

@@ -25,7 +25,7 @@ fn employee() -> TableSas {
     TableSas::table(TableName::new("Employee").unwrap())
 }
 
-/// Checks a token's string to sign and signature, and that it survives formatting and parsing.
+/// Checks a token's string to sign and signature, and that its text can be parsed back.
 #[track_caller]
 fn check(token: &SasToken, string: &str, signature: &str) {
     let read: SasToken = token.query_string().parse().unwrap();

@@ -119,8 +119,8 @@ struct Capture<'a> {
 }
 
 impl Capture<'_> {
-    /// Returns the pages of a table, read at the backup's rate. The repository's lock is not renewed while the rate limit delays the next page. A page
-    /// therefore contains at most one second's worth of rows.
+    /// Returns the pages of a table, read at the backup's rate. The repository's lock is not renewed while the rate limit delays the next page, so each page is
+    /// limited to one second's worth of rows.
     fn pages<'p>(&'p self, name: &'p TableName) -> Pages<'p> {
         let rate = self.options.rate.and_then(|rate| usize::try_from(rate.max(1)).ok());
         let top = rate.map_or(self.options.page, |rate| self.options.page.min(rate));
@@ -128,8 +128,8 @@ impl Capture<'_> {
         Pages::new(self.store, name, query).at_rate(self.rate.as_ref())
     }
 
-    /// Returns `true` if the next layer must contain all rows of the table, because the table has no layers or too many layers, or because its later layers are
-    /// too large.
+    /// Returns `true` if the next layer must contain all rows of the table. This is the case if the table has no layers or too many layers, or if its later
+    /// layers are too large.
     fn is_full(&self, base: Option<&TableRows>) -> bool {
         let Some((first, later)) = base.and_then(|base| base.layers.split_first()) else { return true };
         let changed: u64 = later.iter().map(|layer| layer.end.bytes).sum();
@@ -167,7 +167,7 @@ impl Capture<'_> {
         let mut layers =
             if is_full { Vec::new() } else { base.map_or_else(Vec::new, |base| base.layers.clone()) };
         layers.append(&mut current.parts);
-        // A table without rows has an empty layer.
+        // A table without rows still gets an empty layer.
         if layers.is_empty() || end.rows > 0 {
             layers.push(Layer { file, end });
         }
@@ -187,8 +187,8 @@ impl Capture<'_> {
 
     /// Compares a table with its backup in repeated passes, until a pass finds no differences. Each pass backs up the changes since the previous one.
     ///
-    /// If a pass finds no differences, it has read the same rows as the previous pass. At some time between the two passes, the table therefore contained
-    /// exactly these rows.
+    /// If a pass finds no differences, it has read the same rows as the previous pass, so at some time between the two passes, the table contained exactly
+    /// these rows.
     async fn settle(&self, mut table: TableRows, id: &str) -> Result<TableRows> {
         let name = TableName::new(table.name.as_str())?;
         for _ in 0..PASSES {
@@ -201,7 +201,7 @@ impl Capture<'_> {
             let mut confirmed = Instant::now();
             while let Some(compared) = comparison.next().await? {
                 add(compared, false, &mut layer, &mut changes, &mut checksum)?;
-                // Equal rows are not written, so the lock must be renewed explicitly.
+                // Writes renew the lock, but equal rows are not written, so the lock must be renewed explicitly.
                 if confirmed.elapsed() >= self.options.pause {
                     storage.keep_lock()?;
                     confirmed = Instant::now();

@@ -73,7 +73,7 @@ pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<C
     Ok(CapturedFiles { generation, copied, copied_bytes, kept, collected })
 }
 
-/// Calls a function with the offset and length of each piece of a file, until a call returns `false`. Returns `true` if no call did.
+/// Calls a function with the offset and length of each piece of a file, until a call returns `false`. Returns `true` if every call returned `true`.
 fn pieces(bytes: u64, mut piece: impl FnMut(u64, usize) -> Result<bool>) -> Result<bool> {
     let mut offset = 0;
     while offset < bytes {
@@ -107,7 +107,7 @@ fn is_equal(image: &BackupImage, file: &BackupFile, storage: &dyn Storage, name:
             (ours.get_mut(..length).unwrap_or_default(), theirs.get_mut(..length).unwrap_or_default());
         image.read(file, offset, theirs)?;
         copy.read_exact(ours).map_err(Failure::file(name))?;
-        // Comparing files writes nothing, so the lock must be renewed explicitly.
+        // Writes renew the lock, but comparing files writes nothing, so the lock must be renewed explicitly.
         storage.keep_lock()?;
         Ok(ours == theirs)
     })
@@ -141,7 +141,7 @@ pub fn restore_files(repository: &Repository, manifest: &str, base: &str, to: &P
     })
 }
 
-/// Restores a folder that `Engine::backup` wrote. In all other respects, this function is like [`restore_files`].
+/// Like [`restore_files`], but restores a folder that `Engine::backup` wrote.
 ///
 /// # Errors
 /// `Store`, with the cause, if `Engine::restore` fails.
@@ -198,8 +198,8 @@ pub(super) struct ViewFolder {
 }
 
 impl ViewFolder {
-    /// Creates an empty folder that only the current user can read. The folder is created among the backups, or elsewhere if they are in an object store or on
-    /// a read-only medium.
+    /// Creates an empty folder that only the current user can read. It is created in the backup folder, or elsewhere if the backups are in an object store or
+    /// on a read-only medium.
     pub(super) fn create(backups: Option<&Path>) -> Result<Self> {
         let mut named = tempfile::Builder::new();
         named.prefix(VIEW);
@@ -246,7 +246,7 @@ impl ViewFolder {
     }
 }
 
-/// Creates a file that does not exist. A link to a file of the backup must never be overwritten.
+/// Creates a new file. An existing file may be a link to a file in the backup, which must never be overwritten.
 fn create(path: &Path) -> Result<File> {
     match File::create_new(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -319,7 +319,7 @@ mod tests {
         create();
         let killed = ViewFolder::create(Some(backups.path())).unwrap().folder.keep();
         std::fs::write(killed.join("BASE"), "").unwrap();
-        // Folders of earlier releases have no lock.
+        // Temporary folders created by earlier releases have no lock.
         let old = backups.path().join("view-old");
         create();
         assert!(!killed.exists());

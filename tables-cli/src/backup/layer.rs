@@ -1,7 +1,7 @@
 //! Layers: files that record the written and deleted rows of a table in key order, divided into blocks with checksums.
 //!
 //! A block starts with the line `block ROWS BYTES SHA256`, followed by `BYTES` bytes. Each line in these bytes consists of `+` and an entity as JSON, or `-`
-//! and the two keys of a deleted row. The SHA-256 of a block also covers the hash of the previous block. Therefore, missing, repeated and reordered blocks are
+//! and the two keys of a deleted row. The SHA-256 of a block also covers the hash of the previous block, so missing, repeated and reordered blocks are
 //! detected.
 
 mod reader;

@@ -26,7 +26,7 @@ struct Head {
 }
 
 impl Merged {
-    /// Opens the rows of a table. Pass `None` if the generation does not contain the table; the result then has no rows.
+    /// Opens the rows of a table. If the generation does not contain the table, pass `None`; the result has no rows.
     ///
     /// # Errors
     /// Any error from [`LayerReader`].

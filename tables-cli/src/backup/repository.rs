@@ -243,7 +243,7 @@ impl Repository {
     /// Deletes the files that no generation refers to. Returns the number of deleted files.
     ///
     /// # Errors
-    /// `Refused` if a manifest is corrupted, because the files that the manifest refers to are unknown. No files are then deleted.
+    /// `Refused` if a manifest is corrupted. In that case, no files are deleted, because the files that the manifest refers to are unknown.
     pub fn collect(&self) -> Result<u64> {
         // IMPORTANT: the files are listed before the lock is confirmed. A command that takes over the lock later gives its layers new names, so this command
         // does not delete them.

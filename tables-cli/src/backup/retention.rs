@@ -35,7 +35,7 @@ enum Span {
 }
 
 impl Span {
-    /// Returns a string that is equal for all times in the same period.
+    /// Returns a string that identifies the period containing a time.
     fn of(self, time: DateTime<Utc>) -> String {
         let pattern = match self {
             Self::Each => "%+",

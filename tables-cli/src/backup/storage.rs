@@ -63,8 +63,8 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `Refused` if another command is writing the file. `File` if the storage cannot be written.
     fn begin(&self, name: &str, content: &[u8]) -> Result<()>;
 
-    /// Writes the small file that completes the work of a command. In a storage where another command can take over the lock, the file is written only if this
-    /// command still holds the lock.
+    /// Writes the small file that completes a command's work. If another command can take over the storage's lock, the file is written only if this command
+    /// still holds the lock.
     ///
     /// # Errors
     /// `Refused` if another command has taken over the lock. `File` if the storage cannot be written.
@@ -108,7 +108,7 @@ pub trait Storage: Debug + Display + Send + Sync {
         false
     }
 
-    /// Renews the lock if it is due for renewal. Commands that write nothing for some time call this function.
+    /// Renews the lock if it is due for renewal. Commands call this function during long periods without writes.
     ///
     /// # Errors
     /// `Refused` if another command has taken over the lock. `File` if the storage cannot be written.

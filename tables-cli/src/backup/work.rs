@@ -18,14 +18,14 @@ use crate::failure::Result;
 use crate::rows::{is_read_first, is_read_last};
 use crate::transfer::checksum::Checksum;
 
-/// A progress record contains all completed tables. To limit the cost, it is written again only after the number of completed tables has grown by one part in
-/// `GROWTH`. After an interruption, at most the tables completed since the last record are read again.
+/// A progress record contains all completed tables. To limit the cost, it is written again only once the number of completed tables has grown by 1/`GROWTH`.
+/// After an interruption, at most the tables completed since the last record are read again.
 const GROWTH: usize = 16;
 
 /// The state of an unfinished generation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
-    /// The name of the generation. Earlier releases did not record it, and named the generation by the time at which it began.
+    /// The name of the generation. Earlier releases did not record it, but named the generation after its start time.
     #[serde(default, deserialize_with = "file_name::optional")]
     id: Option<String>,
     #[serde(with = "super::instant")]
@@ -44,13 +44,13 @@ pub(super) struct Current {
     /// `true` if the layers contain all rows of the table, `false` if they contain the changes. Earlier releases did not record it.
     #[serde(default)]
     pub(super) is_full: Option<bool>,
-    /// The layers before `file`. Interrupted commands have written them up to their marks.
+    /// The layers before `file`, each of which an interrupted command wrote up to its mark.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) parts: Vec<Layer>,
     /// The file name of the table's last layer, or `None` if the layer has not been started. Earlier releases did not record it.
     #[serde(default, deserialize_with = "file_name::optional")]
     pub(super) file: Option<String>,
-    /// The position in the file before which all rows are durable.
+    /// The position in the file up to which all rows are durable.
     pub(super) mark: Mark,
     /// The differences found so far.
     pub(super) changes: Changes,
@@ -78,7 +78,7 @@ impl Current {
         }
     }
 
-    /// Ends the last layer at its mark. The remaining rows of the table are then written to another file.
+    /// Ends the last layer at its mark, so the remaining rows of the table are written to another file.
     fn end_layer(&mut self) {
         let end = std::mem::take(&mut self.mark);
         if let Some(file) = self.file.take().filter(|_| end.rows > 0) {
@@ -98,7 +98,7 @@ impl State {
         self.id.clone().unwrap_or_else(|| Generation::name(self.began))
     }
 
-    /// Returns `true` if the state refers only to these files of layers.
+    /// Returns `true` if all layer files that the state refers to are in `files`.
     fn is_within(&self, files: &[String]) -> bool {
         let files: HashSet<_> = files.iter().collect();
         let parts = self.current.iter().flat_map(|current| &current.parts);
@@ -140,7 +140,7 @@ impl Work {
             let id = state.id();
             if let Some(current) = &mut state.current {
                 current.file.get_or_insert_with(|| format!("{}-{id}-1.rows", current.name));
-                // IMPORTANT: the interrupted command may still be running, and write to its file after the mark. The remaining rows are therefore written to
+                // IMPORTANT: the interrupted command may still be running and may write to its file after the mark, so the remaining rows are written to
                 // another file.
                 if storage.can_lose_lock() {
                     current.end_layer();
@@ -188,7 +188,8 @@ impl Work {
         self.save()
     }
 
-    /// Records that the backup of a table is complete. If many tables are complete, the record is written only together with one of the following tables.
+    /// Records that the backup of a table is complete. If many tables are already complete, the record is not written immediately, but together with a later
+    /// table.
     pub(super) fn complete(&mut self, table: TableRows) -> Result<()> {
         self.state.current = None;
         self.state.tables.push(table);

@@ -28,11 +28,11 @@ pub enum Fault {
     Orphaned,
     /// The index is unique and another entity already has the value, or a row that does not belong to the index occupies the index row's key.
     Taken,
-    /// The row does not match the schema and therefore cannot be compared.
+    /// The row does not match the schema, so it cannot be compared.
     Unclear(String),
 }
 
-/// A defect of one index row.
+/// A defect in one index row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CopyFinding {
     /// The key of the index row, or the key of the entity if the index row would not have a valid key.
@@ -49,8 +49,8 @@ pub struct CopyFinding {
 
 /// An index whose rows are compared with their entities.
 ///
-/// An entity and its index row are read in two requests, and a program may write both in between. The comparison is therefore valid only if the first row still
-/// has the same version after the second row has been read. Otherwise, the rows are compared again.
+/// An entity and its index row are read in two requests, and a program may write both in between, so the comparison is valid only if the first row still has
+/// the same version after the second row has been read. Otherwise, the rows are compared again.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckedIndex<'a> {
     /// The store that contains the table.
@@ -128,7 +128,7 @@ enum Role {
     Copy,
 }
 
-/// A reader of a schema's entities and the rows of one of its indexes, in store order.
+/// Reads a schema's entities and the rows of one of its indexes, in store order.
 struct RowsOfIndex<'a> {
     rows: Paged<'a>,
     checked: CheckedIndex<'a>,

@@ -1,4 +1,4 @@
-//! Hash sums of expected and stored rows. A single pass in constant memory narrows the rows that may differ to a few buckets.
+//! Hash sums of expected and stored rows. A single pass in constant memory narrows the rows that may differ down to a few buckets.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

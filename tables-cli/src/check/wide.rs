@@ -18,7 +18,7 @@ use crate::transfer::wholes::Wholes;
 /// The maximum number of times an entity's parts are reread, because a program may be writing them at the same time.
 const ATTEMPTS: usize = 3;
 
-/// A defect of a wide entity.
+/// A defect in a wide entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WideFinding {
     /// The key of the wide entity.
@@ -29,10 +29,10 @@ pub struct WideFinding {
     pub is_missing: bool,
 }
 
-/// The `WriteId`s of one entity's parts read so far, keyed by part number.
+/// The `WriteId`s of the parts of one entity that have been read so far, keyed by part number.
 type Parts = BTreeMap<usize, Uuid>;
 
-/// Returns the first defect of an entity: the part number, and `true` if the part is missing.
+/// Returns the first defect in an entity: the part number, and `true` if the part is missing.
 fn fault(parts: &Parts) -> Option<(usize, bool)> {
     let first = parts.values().next();
     let faults =

@@ -52,14 +52,14 @@ pub(super) struct Backup {
 
 #[derive(clap::Subcommand, Debug)]
 enum Action {
-    /// List the generations of a folder of backups
+    /// List the generations in a backup folder
     Ls {
-        /// The folder of backups
+        /// The backup folder
         folder: PathBuf,
     },
-    /// Verify every checksum of a folder of backups
+    /// Verify every checksum in a backup folder
     Verify {
-        /// The folder of backups
+        /// The backup folder
         folder: PathBuf,
     },
 }
@@ -188,7 +188,7 @@ fn prune(repository: &Repository, keep: &Retention, out: &mut dyn Write) -> Resu
     Ok(())
 }
 
-/// Lists the generations in a folder of backups.
+/// Lists the generations in a backup folder.
 fn list(context: &Context, folder: &Path, out: &mut dyn Write) -> Result<Exit> {
     let repository = Repository::open_in(storage::locate(folder)?)?;
     let row = |id: &String| {
@@ -217,7 +217,7 @@ fn list(context: &Context, folder: &Path, out: &mut dyn Write) -> Result<Exit> {
     Ok(if rows.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
-/// Verifies every checksum in a folder of backups.
+/// Verifies every checksum in a backup folder.
 async fn verify_all(folder: &Path, out: &mut dyn Write) -> Result<Exit> {
     let repository = Repository::open_in(storage::locate(folder)?)?;
     let found = verify::verify(&repository).await?;

@@ -64,7 +64,7 @@ pub(super) struct Copy {
     /// Do not read both tables again to compare them
     #[arg(long)]
     no_verify: bool,
-    /// Copy rows even if their indexes, copies or feeds then lack them
+    /// Copy rows even if indexes, copies or feeds in the target would then lack them
     #[arg(long)]
     bypass_derived: bool,
 }
@@ -143,7 +143,8 @@ impl Copy {
         if self.table.is_some() && !was_complete {
             self.refuse_equal_keys((source, name), selected.clone()).await?;
         }
-        // The schemas are read before the rows, because an index backfill may finish while the rows are being read.
+        // The schemas are read before the rows. If an index backfill finished while the rows were being read, schemas read later would declare an index
+        // complete, although some of its rows were not copied.
         let takes_schemas = self.table.is_some() && !self.rewrites_keys();
         let schemas =
             if takes_schemas { SchemaRows::read(&source.tables, name).await? } else { SchemaRows::default() };
@@ -185,7 +186,7 @@ impl Copy {
                 )));
             }
         };
-        // The state is marked as complete only after verification. A later command then does not treat a copy with differences as complete.
+        // The state is marked as complete only after verification, so a later command does not treat a copy with differences as complete.
         state.finish(copied)?;
         let resumed = if done > 0 { format!(", resumed behind {done}") } else { String::new() };
         say(out, &format!("copied {name} to {new}: {rows}{resumed}, verified, checksum {checksum}"))

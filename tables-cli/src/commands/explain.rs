@@ -15,7 +15,7 @@ pub(super) struct Explain {
     table: String,
     #[command(flatten)]
     selection: Selection,
-    /// Read only these properties, separated by commas
+    /// Read only these properties (comma-separated)
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     select: Vec<String>,
 }

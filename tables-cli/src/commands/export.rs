@@ -81,7 +81,7 @@ impl Export {
     pub(super) async fn run(&self, context: &Context, out: &mut (dyn Write + Send)) -> Result<Exit> {
         let store = context.store.open(Purpose::Read).await?;
         let form = FileForm::of(self.format, &self.file)?;
-        // The schemas are read first, so no error occurs after the file is complete.
+        // The schemas are read first. If reading them failed later, the command would fail although the file is complete.
         let schemas = schemas::of_table(&store.tables, &table(&self.table)?).await?;
         if self.file == Path::new("-") {
             let exit = end(self.write(&store, form, out).await?, "");

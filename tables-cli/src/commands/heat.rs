@@ -25,7 +25,7 @@ pub(super) struct ShowHeat {
     table: String,
     #[command(flatten)]
     selection: Selection,
-    /// The measure of a partition
+    /// The measure by which partitions are compared
     #[arg(long, value_enum, default_value_t)]
     by: Measure,
     /// The number of largest partitions to show

@@ -29,7 +29,7 @@ pub(super) struct Patch {
     /// Properties to set, as a JSON object in the service's form; `-` reads standard input
     #[arg(long, value_name = "JSON")]
     json: Option<String>,
-    /// Properties to remove, separated by commas
+    /// Properties to remove (comma-separated)
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     remove: Vec<String>,
     /// Write even if the entity has changed since it was read; all other properties keep the values written by other programs
@@ -75,7 +75,8 @@ impl Patch {
             let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
             transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
             match store.submit(&name, transaction).await {
-                // Only a replacement can remove a property, and it must not undo changes made by other programs. The loop therefore retries.
+                // Only a replacement can remove a property, but it must not undo changes made by other programs. If another program has changed the entity, the
+                // loop retries.
                 Err(error) if self.ignore_etag && error.is_precondition_failed() => {}
                 written => {
                     let etag = written?.into_iter().next().flatten();

@@ -24,7 +24,7 @@ pub(super) struct Query {
     table: String,
     #[command(flatten)]
     selection: Selection,
-    /// Show only these properties, separated by commas
+    /// Show only these properties (comma-separated)
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     select: Vec<String>,
     /// Show at most N entities

@@ -73,7 +73,8 @@ impl Sync {
         }
         let mut sum = 0;
         for name in &names {
-            // The schemas are read before the rows, because an index backfill may finish while the rows are being read.
+            // The schemas are read before the rows. If an index backfill finished while the rows were being read, schemas read later would declare an index
+            // complete, although some of its rows were not copied.
             let schemas = match &self.table {
                 Some(_) if !self.dry_run => SchemaRows::read(&source.tables, name).await?,
                 _ => SchemaRows::default(),

@@ -17,7 +17,7 @@ use crate::doctor::{Step, signature};
 use crate::store::{Location, Purpose, Store};
 use host::Host;
 
-/// The time after which a connection attempt counts as failed.
+/// The timeout for each network step, such as a name lookup or a connection attempt.
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// The name of the step that resolves the host name.
 const DNS: &str = "DNS";
@@ -53,7 +53,7 @@ pub(super) async fn examine(location: &Location, table: Option<&str>) -> Vec<Ste
         }
         return steps;
     }
-    // Other commands may reach the account through a proxy. Requests to this machine bypass proxies.
+    // Even if the direct connection fails, other commands may reach the account through a proxy. Requests to this machine bypass proxies.
     let examined = tokio::time::timeout(TIMEOUT, examine_account(location, table));
     let examined = if host.is_loopback() { None } else { examined.await.ok() };
     match examined {
@@ -141,7 +141,7 @@ async fn resolve(host: &Host) -> (Step, Vec<SocketAddr>) {
     }
 }
 
-/// Connects to the address that responds first. An unreachable address, such as an IPv6 address without a route, therefore does not delay the others.
+/// Connects to the address that responds first. This way, an unreachable address, such as an IPv6 address without a route, does not delay the others.
 async fn connect_to_any(addresses: &[SocketAddr]) -> std::io::Result<TcpStream> {
     let connecting = addresses.iter().map(|address| Box::pin(TcpStream::connect(*address)));
     Ok(futures_util::future::select_ok(connecting).await?.0)

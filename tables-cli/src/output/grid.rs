@@ -13,7 +13,7 @@ use table_inspect::value;
 
 /// The maximum number of characters of a value shown in a cell.
 const CELL: usize = 60;
-/// The maximum number of columns shown. In a table that uses values as property names, each row has different properties.
+/// The maximum number of columns shown. In a table that uses values as property names, each row would otherwise add columns.
 const COLUMNS: usize = 1_000;
 
 /// Entities formatted as table rows. The columns are in the order in which they first occur.

@@ -10,8 +10,8 @@ use parquet::file::writer::SerializedColumnWriter;
 use crate::parquet::column::Values;
 use crate::parquet::value::Cell;
 
-/// The collected values of a column and the numbers of their rows. A row without a value needs no memory: a table with many property names has many columns,
-/// most of which have no value in most rows.
+/// The collected values of a column and the numbers of their rows. A row without a value needs no memory. This matters for a table with many property names: it
+/// has many columns, most of which have no value in most rows.
 #[derive(Debug)]
 pub(super) struct Collected {
     values: Values,
@@ -20,7 +20,7 @@ pub(super) struct Collected {
 }
 
 impl Collected {
-    /// Creates a column without values, for values of the type of `values`.
+    /// Creates an empty column for values of the same type as `values`.
     pub(super) const fn new(values: Values) -> Self {
         Self { values, rows: Vec::new() }
     }

@@ -10,7 +10,7 @@ use crate::parquet::column::Rows;
 use crate::parquet::decode;
 use crate::parquet::source::Kind;
 
-/// The values of a column, converted one by one. Large values of a dictionary are shared until they are converted.
+/// The values of a column, converted one by one. Large dictionary values are shared until they are converted.
 type Converted = Box<dyn Iterator<Item = Result<Value, &'static str>>>;
 
 /// A position in a column of a row group.
@@ -42,7 +42,7 @@ impl Cursor {
         }
     }
 
-    /// Returns the value of the next row, or the reason why no property can have it. Returns `None` if the row has no value.
+    /// Returns the next row's value, or the reason why it is not a valid property value. Returns `None` if the row has no value.
     ///
     /// # Errors
     /// `Refused` if the file is corrupted. `Io` if it cannot be read.

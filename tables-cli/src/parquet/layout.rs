@@ -23,7 +23,7 @@ pub struct Survey {
     known: HashMap<String, usize>,
 }
 
-/// A property, with the number of its values of each type.
+/// A property, with a count of its values for each type.
 #[derive(Clone, Debug)]
 struct Seen {
     name: String,

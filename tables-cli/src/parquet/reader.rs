@@ -64,7 +64,7 @@ impl ParquetReader {
         Some((entry(ROWS)?.parse().ok()?, entry(CHECKSUM)?))
     }
 
-    /// Returns the number of decoded values in memory, for the column with the fewest of them.
+    /// Returns the smallest number of decoded values that any open column holds in memory.
     #[cfg(test)]
     pub(super) fn decoded(&self) -> usize {
         self.open.iter().map(Cursor::decoded).min().unwrap_or_default()

@@ -20,7 +20,7 @@ pub(super) enum Source {
     Property(String, Kind),
 }
 
-/// The way in which the values of a column are interpreted.
+/// How a column's values are interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -148,7 +148,7 @@ pub(super) fn source(column: &ColumnDescriptor) -> Result<Source> {
     Ok(Source::Property(property.to_owned(), kind))
 }
 
-/// Returns the suffix that `tables export` appends to the name of a column with such values, if another column already has the name of the property.
+/// Returns the suffix that `tables export` appends to the name of a column with such values if another column already has the property's name.
 fn suffix_of(column: &ColumnDescriptor, kind: Kind) -> &'static str {
     let form = match (kind, column.physical_type()) {
         (Kind::Ticks, _) => Form::Ticks,

@@ -6,7 +6,7 @@ use table_core::{EdmType, Value, ticks};
 /// The form of a column, which is the representation of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// The only representation of a type.
+    /// A type that has only one representation.
     Plain(EdmType),
     /// Times in nanoseconds since 1970.
     Nanos,
@@ -25,7 +25,7 @@ impl Form {
         }
     }
 
-    /// Returns the suffix of the column's name, which is used unless the column has exactly the name of its property.
+    /// Returns the suffix that a column's name has unless the column is named exactly like its property.
     pub(super) fn suffix(self) -> &'static str {
         match self {
             Self::Ticks => TICKS,

@@ -19,7 +19,7 @@ use crate::transfer::checksum::Checksum;
 
 /// Once a row group has this many rows, it is written.
 const GROUP_ROWS: usize = 100_000;
-/// Once the values of a row group reach this total size, in bytes, it is written.
+/// Once a row group's values reach this total size, in bytes, the group is written.
 const GROUP_BYTES: usize = 32 << 20;
 
 /// A writer that writes entities as Parquet with a fixed set of columns. It keeps one row group in memory.
@@ -68,7 +68,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 
     fn push(&mut self, at: usize, cell: Cell<'_>) {
-        // Each value needs additional memory for the number of its row, and for a reference to its bytes.
+        // Each value needs additional memory for its row number and for a reference to its bytes.
         self.bytes += match cell {
             Cell::Bytes(bytes) => bytes.len() + 48,
             Cell::Fixed(_) => 64,

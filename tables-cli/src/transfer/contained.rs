@@ -12,7 +12,7 @@ use crate::rows::{Pages, Selected};
 use crate::transfer::compare::{Compared, Comparison, is_same};
 use crate::transfer::ordered::{Ordered, key_order};
 
-/// The maximum number of rows read from a range of the other table, for each row to find. After that, the remaining rows are read by key.
+/// When rows are looked up in a range of the other table, at most this many rows are read per row to find. After that, the remaining rows are read by key.
 const AROUND: usize = 4;
 /// The maximum number of concurrent reads by key.
 const CONCURRENCY: usize = 16;
@@ -31,7 +31,8 @@ pub async fn first_not_contained(
     (other, new): (&DynTableStore, &TableName),
 ) -> Result<Option<EntityKey>> {
     let pages = Pages::new(store, name, selected.clone());
-    // Only the keys select rows of the other table: a filter on the Timestamp selects other rows there, because each store assigns its own Timestamps.
+    // In the other table, rows are selected only by key. A filter on the Timestamp would select different rows there, because each store assigns its own
+    // Timestamps.
     let rest = Pages::new(other, new, Query::new(selected.query.keys.clone()));
     if !pages.is_ordered() || !rest.is_ordered() {
         return by_lookups(pages, other, new).await;

@@ -63,7 +63,7 @@ impl Copying<'_> {
         let mut is_created = false;
         loop {
             let next = pages.next().await?;
-            // A missing source table has already caused an error in the first read.
+            // The target table is created only after the first read, which fails if the source table is missing.
             if !std::mem::replace(&mut is_created, true) {
                 store.create_table_if_missing(new).await?;
             }

@@ -27,7 +27,7 @@ pub fn refuse_alone(purpose: Option<String>) -> Result<()> {
 /// Checks that a table can receive all rows of another table, whose stored schemas are `source`.
 ///
 /// A transfer of an entire store includes the schemas and all derived rows. A transfer of a single table includes only the derived rows in that table. Returns
-/// `true` if the table has derived rows. The target must then not keep rows missing from the source.
+/// `true` if the table has derived rows. In that case, the target must not keep rows that are missing from the source.
 ///
 /// # Errors
 /// `Refused` if the derived rows would be incorrect in the target. Any error from the store.

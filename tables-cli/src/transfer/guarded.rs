@@ -17,7 +17,8 @@ use crate::failure::Result;
 use crate::transfer::change::{Change, Mode};
 use crate::transfer::sequences::{is_sequence, refuse_lowered};
 
-/// The stored rows that changes to one partition could make inconsistent: parts of the wide entities the changed rows may belong to, and sequences.
+/// The stored rows that could become inconsistent when one partition is changed: sequences, and the parts of the wide entities to which the changed rows may
+/// belong.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guarded {
     /// The parts, keyed by `RowKey`.
@@ -84,8 +85,8 @@ impl Guarded {
     /// Returns the operations that apply the changes if the guarded rows have not changed since they were read: one operation for each change, followed by
     /// conditions on other rows.
     ///
-    /// A program that writes all parts of a wide entity changes the version of each part. A condition on one stored part is therefore sufficient. If all
-    /// written parts are new, the condition applies to a stored part that is not written.
+    /// A program that writes all parts of a wide entity changes the version of each part, so a condition on one stored part is sufficient. If all written parts
+    /// are new, the condition applies to a stored part that is not written.
     pub(super) fn operations<'a>(
         &self,
         changes: impl Iterator<Item = &'a Change>,

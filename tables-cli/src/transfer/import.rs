@@ -30,7 +30,7 @@ impl Importing<'_> {
     /// written records, including those written by earlier calls.
     ///
     /// # Errors
-    /// - `Refused` if a record is rejected and no file for rejected records was given. All earlier records have then been written.
+    /// - `Refused` if a record is rejected and no file for rejected records was given. In that case, all earlier records have been written.
     /// - `Refused` if the file does not begin with the records that `state` counts as written or rejected, or if `state` has no checksum of them.
     /// - `Refused` if the table is empty although `state` counts written records.
     /// - Any error from the store or the file.

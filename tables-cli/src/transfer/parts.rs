@@ -16,7 +16,7 @@ use crate::transfer::sequences::{self, IS_SEQUENCE, is_sequence, refuse_lowered}
 /// A filter that selects all rows with a `WriteId` property.
 const HAS_WRITE: &str = "WriteId ge guid'00000000-0000-0000-0000-000000000000'";
 
-/// Returns the query for the rows with a `WriteId` property in a key range.
+/// Returns a query for all rows in a key range that have a `WriteId` property.
 fn query(keys: KeyRange) -> Result<Query> {
     let select = Select::names(["PartitionKey", "RowKey", WRITE_ID]);
     Ok(Query { keys, select, ..Query::parse(HAS_WRITE)? })

@@ -53,7 +53,7 @@ impl SchemaRows {
         self.0.iter().map(|(schema, _)| schema.clone()).collect()
     }
 
-    /// Returns the patterns of an entity type with unfinished backfills, such as `index ByName`.
+    /// Returns an entity type's patterns whose backfills are unfinished, such as `index ByName`.
     fn pending(&self, entity: &str) -> Vec<&str> {
         let row = self.0.iter().find(|(schema, _)| schema.entity == entity).map(|(_, row)| row);
         match row.and_then(|row| row.get("Pending")) {

@@ -14,7 +14,7 @@ pub(super) struct SettledChecksum {
     /// The number of settled records.
     settled: u64,
     checksum: SequenceChecksum,
-    /// The checksum after each record read but not yet settled.
+    /// The checksum after each record that has been read but not yet settled.
     later: VecDeque<SequenceChecksum>,
 }
 

@@ -100,7 +100,7 @@ pub async fn sync(
     let mut is_created = options.is_dry_run;
     loop {
         let next = comparison.next().await?;
-        // The first read has returned an error if the source lacks the table.
+        // The target table is created only after the first read, which fails if the source lacks the table.
         if !std::mem::replace(&mut is_created, true) {
             target.create_table_if_missing(name).await?;
         }
@@ -129,7 +129,7 @@ struct Syncing<'a> {
     writer: Writer,
     /// The rows that differ and have not been compared again.
     waiting: Vec<Compared>,
-    /// The keys passed to the writer, without those of the first `settled` changes.
+    /// The keys of the changes passed to the writer, except the first `settled` changes.
     written: VecDeque<EntityKey>,
     settled: u64,
     found: Differences,

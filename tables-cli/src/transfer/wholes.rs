@@ -10,8 +10,8 @@ use crate::failure::Result;
 
 /// The wide entities that a scan has partially read, each with a value of type `T` that describes the parts read so far.
 ///
-/// Rows of other entities can sort between the parts of an entity. For example, `2014_01_01` sorts between `2014_01` and `2014_02`. A store with key order has
-/// therefore returned all parts of an entity only when it returns a row after the entity's key range. A store without key order may return a part at any time.
+/// Rows of other entities can sort between the parts of an entity. For example, `2014_01_01` sorts between `2014_01` and `2014_02`. On a store with key order,
+/// all parts of an entity have been read only once a row after the entity's key range is read. A store without key order may return a part at any time.
 #[derive(Debug)]
 pub(crate) struct Wholes<T> {
     /// The values, keyed by the entity's PartitionKey and RowKey.

@@ -60,7 +60,7 @@ async fn transaction(store: &Store, index: &PackageIndex) -> Result<Report> {
     for build in &first {
         refused = transaction.replace(build, IfMatch::Any).err();
     }
-    // The transaction is rejected only if the section has more than a hundred builds, because it would then have too many operations.
+    // If the section has more than a hundred builds, the transaction has too many operations and is rejected.
     assert_eq!(refused.as_ref().and_then(Error::rule), (first.len() > 100).then_some("EGT-2"));
     let written = transaction.commit().await?;
     assert_eq!(written.len(), first.len().min(100));

@@ -74,7 +74,7 @@ impl Bookkeeping {
         self.entries.query(days).project::<EntryLine>().collect().await
     }
 
-    /// Returns a page of the statement of an account, with the newest posting first, and the cursor for the next page. A web client can store the cursor.
+    /// Returns a page of an account's statement, newest posting first, and the cursor for the next page. A web client can store the cursor.
     ///
     /// # Errors
     /// `InvalidInput` if the cursor belongs to a different tenant or account, or any error from the store.

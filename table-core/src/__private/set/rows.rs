@@ -33,8 +33,8 @@ impl<'s> Rows<'s> {
         }
     }
 
-    /// Returns `true` if no row of `self` can have the same key as a row of `other`. An invalid declaration has a schema without keys; the derive reports its
-    /// errors.
+    /// Returns `true` if no row of `self` can have the same key as a row of `other`. Also returns `true` for a schema without keys: its declaration is invalid,
+    /// and the derive reports the errors.
     const fn is_apart(self, other: Self) -> bool {
         !self.table().as_bytes().eq_ignore_ascii_case(other.table().as_bytes())
             || self.row_key().is_empty()
@@ -125,7 +125,7 @@ mod tests {
         person!(Visitor, "Staff", "old_vis_", "old_mail_");
     }
 
-    /// A supplier. Its index rows are in the same table as those of another index in this module, in partitions that may have equal keys.
+    /// A supplier. Its index is in the same table as another index in this module, and the partition keys of the two indexes may be equal.
     #[derive(Entity)]
     #[entity(table = "Staff")]
     #[partition_key(department)]

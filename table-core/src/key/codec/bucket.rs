@@ -28,7 +28,7 @@ pub struct Bucket<C, const N: u32>(PhantomData<C>);
 struct Named<C, T, const N: u32>(PhantomData<(C, T)>);
 
 impl<T, C: PartSource<T>, const N: u32> Named<C, T, N> {
-    /// Returns the name of the part. It includes the width and the sign of the source's encoding if the width is fixed, because the hash depends on them.
+    /// Returns the name of the part. If the source's encoding has a fixed width, the name includes the width and the sign, because the hash depends on them.
     const fn name<const CAPACITY: usize>() -> Name<CAPACITY> {
         let mut name = Name::EMPTY.with("bucket(").with(C::SOURCE_NAME);
         if C::SOURCE_FORM.is_fixed() {

@@ -60,8 +60,8 @@ pub enum Fault {
         /// The index of the literal among the pieces.
         piece: usize,
     },
-    /// A part of variable width is followed by a piece it could contain, so its end cannot be found from the left. It cannot be found from the right either,
-    /// because the start of a later part is unknown. Two different combinations of values could therefore have the same key.
+    /// A part of variable width is followed by a piece that it could contain, so its end cannot be found from the left. It cannot be found from the right
+    /// either, because the start of a later part is unknown. Two different combinations of values could have the same key.
     Ambiguous {
         /// The index of the part among the pieces.
         part: usize,
@@ -103,7 +103,7 @@ pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
     if pieces.is_empty() {
         return Some(Fault::Empty);
     }
-    // This is a single loop with few calls, because each call in a constant takes compile time.
+    // A single loop with few calls, because each call in a constant increases the compile time.
     let (mut units, mut at) = (0usize, 0);
     while at < pieces.len() {
         units = units.saturating_add(match pieces[at] {
@@ -261,7 +261,7 @@ const fn next(pieces: &[Piece], after: usize) -> Next {
             Piece::Literal(literal) => match literal.as_bytes() {
                 [] => {}
                 [first, ..] if first.is_ascii() => return Next::Literal(*first as char),
-                // An alphabet contains either all non-ASCII characters or none, so any non-ASCII character can represent this one.
+                // An alphabet contains either all non-ASCII characters or none, so any of them can represent the character.
                 _ => return Next::Literal(char::MAX),
             },
             Piece::Part(_) => return Next::Part,

@@ -4,7 +4,7 @@ const E8: u64 = 100_000_000;
 const E16: u64 = 10_000_000_000_000_000;
 const E19: u128 = 10_000_000_000_000_000_000;
 
-/// The byte offset in [`FOURS`] just after the digits of the number 0.
+/// The byte offset in [`FOURS`] at which the text of the number 0 ends.
 const ZERO_ENDS: usize = 8;
 static FOUR_BYTES: [u8; ZERO_ENDS + 40_000] = {
     let mut bytes = [b'0'; ZERO_ENDS + 40_000];
@@ -67,7 +67,7 @@ const fn narrow(number: u128) -> u64 {
     number as u64
 }
 
-/// Appends a group of 16 digits that precedes the last `BELOW` digits of the number. Omits leading digits beyond a total of `WIDTH`.
+/// Appends 16 digits of a number, which has `BELOW` more digits after them. Only the last `WIDTH` digits of the number are written.
 #[inline]
 fn push_16<const BELOW: usize, const WIDTH: usize>(number: u64, complement: bool, out: &mut String) {
     if WIDTH > BELOW {
@@ -124,7 +124,7 @@ fn read_8(text: [u8; 8], complement: bool) -> Option<u64> {
         u64::from_le_bytes([byte; 8])
     }
     let text = u64::from_le_bytes(text);
-    // The digits `0` to `9` are 0x30 to 0x39: the high half of the byte is 3, and is still 3 after adding 6.
+    // A byte is a digit (0x30 to 0x39) if and only if its high half is 3, and is still 3 after 6 has been added.
     let halves = text & all(0xF0) | (text.wrapping_add(all(6)) & all(0xF0)) >> 4;
     if halves != all(0x33) {
         return None;

@@ -71,7 +71,7 @@ pub trait PartSource<T> {
     const SOURCE_NAME: &'static str;
     /// The form of the source's encoding.
     const SOURCE_FORM: Form;
-    /// The mistake in the source's arguments, if any; see [`Facts::fault`].
+    /// A description of a mistake in the source's arguments, or `None` if the arguments are valid; see [`Facts::fault`].
     const SOURCE_FAULT: Option<&'static str>;
     /// `true` if the source refuses strings that do not match its form; see [`Facts::verbatim`].
     const SOURCE_VERBATIM: bool;

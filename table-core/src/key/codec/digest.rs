@@ -190,7 +190,7 @@ impl<C, H: Hasher, const N: usize, const FORM: char> Digest<C, H, N, FORM> {
 struct Named<C, T, H, const N: usize, const FORM: char>(PhantomData<(C, T, H)>);
 
 impl<T, C: PartSource<T>, H: Hasher, const N: usize, const FORM: char> Named<C, T, H, N, FORM> {
-    /// Returns the name of the part. It includes the width of the source's encoding if the width is fixed, because the hash depends on it.
+    /// Returns the name of the part. If the source's encoding has a fixed width, the name includes the width, because the hash depends on it.
     const fn name<const CAPACITY: usize>() -> Name<CAPACITY> {
         let name = Name::EMPTY.with("hash(").with(H::NAME).with(",").with_number(N);
         let name = name.with(match FORM {

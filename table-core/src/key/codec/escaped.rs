@@ -37,8 +37,8 @@ use crate::limits;
 #[derive(Debug)]
 pub enum Escaped {}
 
-/// The classes of consecutive escaped characters. Each entry contains the first character of the escape sequence, then the first and last characters of the
-/// class.
+/// The ranges of characters that are escaped. Each entry contains the character that introduces the escape sequence, then the first and last characters of the
+/// range.
 const CLASSES: [(char, char, char); 5] =
     [('"', '\0', '#'), ('.', '.', '/'), ('>', '>', '?'), ('[', '[', '\\'), ('~', '~', '\u{9F}')];
 

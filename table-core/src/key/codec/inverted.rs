@@ -37,7 +37,7 @@ pub trait Counted<T>: KeyCodec<T> {
     /// `KeyEncoding` as in [`KeyCodec::encode`].
     fn count(value: &T) -> Result<u64>;
 
-    /// Returns the value encoded as the number `count`, or `None` if no such value exists.
+    /// Returns the value whose number is `count`, or `None` if no such value exists.
     fn of_count(count: u64) -> Option<T>;
 }
 

@@ -174,7 +174,7 @@ fn legal(form: &Form, written: &str) -> std::result::Result<(), String> {
     }
 }
 
-/// Decodes a string. Returns `None` if the codec rejects the string, and an error if the encoding of the decoded value is a different string.
+/// Decodes a string and encodes the value again. Returns `None` if the codec rejects the string, and an error if the new encoding differs from the string.
 fn canonical<C: KeyCodec<T>, T: Debug>(text: &str) -> std::result::Result<Option<T>, String> {
     match C::decode(text) {
         Ok(value) => match encoded(|out| C::encode(&value, out)) {

@@ -81,7 +81,7 @@ impl<C: PartSource<String>, const FROM: char, const TO: char> Replaced<C, FROM, 
     named!();
 }
 
-/// Returns the source's form, marked as unordered, because rows are sorted by the written string and not by the field.
+/// Returns the source's form, marked as unordered. Rows are sorted by the written string, not by the field.
 const fn unordered<C: PartSource<String>>() -> Form {
     Form { ordered: false, ..C::SOURCE_FORM }
 }
@@ -230,8 +230,8 @@ mod tests {
         }
     }
 
-    /// Checks the fault of the part: it must be set if and only if the source accepts some sample texts, but the part accepts none of these that contain
-    /// letters. Returns a description if it is wrong.
+    /// Checks the part's fault. It must be set if and only if the source accepts at least one sample text, but the part accepts none of the accepted texts that
+    /// contain letters. Returns a description if the fault is wrong.
     fn wrong<C: KeyCodec<String>, P: DerivedPart<String>>() -> Option<String> {
         let is_refused = |encode: fn(&String, &mut String) -> Result<()>| {
             VALUES.into_iter().filter(move |value| encode(&(*value).to_owned(), &mut String::new()).is_err())

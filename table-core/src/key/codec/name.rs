@@ -2,14 +2,14 @@
 
 /// The capacity for most codec names.
 pub(super) const SHORT: usize = 256;
-/// The capacity for codec names that contain the longest name of an enum's codec.
+/// The capacity for a codec name that contains the name of an enum's codec, which may be very long.
 pub(super) const LONG: usize = LONGEST_NAME + SHORT;
 /// The maximum length of the name of an enum's codec, in bytes. The name contains all variant names, separated by `|`, between `one_of(` and `)`.
 /// `table-derive` checks the same limit.
 pub(super) const LONGEST_NAME: usize = 4_096;
 
 /// Declares the constant `NAMED`, the name of a codec that contains another codec, for a type with `const fn name<const CAPACITY: usize>() -> Name<CAPACITY>`.
-/// The long form is built only for a name that needs it, because each name occupies its full capacity in the binary.
+/// Each name occupies its full capacity in the binary, so `LONG` is built only if the name does not fit into `SHORT`.
 macro_rules! named {
     () => {
         const SHORT: &'static Name<{ $crate::key::codec::name::SHORT }> = &Self::name();

@@ -50,7 +50,7 @@ pub struct Newtype<C>(PhantomData<C>);
 impl<T: KeyNewtype, C: KeyCodec<T::Inner>> KeyCodec<T> for Newtype<C> {
     const NAME: &'static str = C::NAME;
     const FORM: Form = C::FORM;
-    // `#[derive(KeyPart)]` reports the fault where the newtype is declared.
+    // `#[derive(KeyPart)]` already reports the fault at the newtype's declaration.
     const FACTS: Facts = Facts { fault: None, ..C::FACTS };
 
     #[inline]

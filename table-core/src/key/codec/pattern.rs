@@ -150,8 +150,8 @@ impl<T: Moment, const TOKENS: u128> KeyCodec<T> for Pattern<TOKENS> {
         Self::push(value, false, out)
     }
 
-    /// Appends the encoding of the value, reduced to the precision of a property. A hashed field is always stored as a property, so the hash must not depend on
-    /// digits missing from the property.
+    /// Appends the encoding of the value, truncated to the precision of a property. A hashed field is always stored as a property, so the hash must not depend
+    /// on digits that the property does not store.
     fn encode_hashed(value: &T, out: &mut String) -> Result<()> {
         let stored = value.units().and_then(|units| T::of_units(&units.cut(T::LAST, T::STORED)));
         Self::push(stored.as_ref().unwrap_or(value), false, out)
@@ -173,7 +173,8 @@ impl<T: Moment, const TOKENS: u128> Reversible<T> for Pattern<TOKENS> {
     }
 }
 
-/// Converts a value to the number that its encoding represents. Available for patterns such as `yyyyMMdd`, which consist only of units from large to small.
+/// Converts a value to the number that its encoding represents. This is possible for patterns such as `yyyyMMdd`, which consist only of units, from large to
+/// small.
 impl<T: Moment, const TOKENS: u128> Counted<T> for Pattern<TOKENS> {
     const COUNT_FAULT: Option<&'static str> = if Self::FORM.ordered
         && !token::has_literals(TOKENS)
@@ -199,8 +200,8 @@ impl<T: Moment, const TOKENS: u128> Counted<T> for Pattern<TOKENS> {
 }
 
 impl<T: Moment, const TOKENS: u128> super::Truncates<T> for Pattern<TOKENS> {
-    /// The form of the pattern. It is unordered if the pattern lacks the largest unit of `T`, such as the year, because the encodings then do not sort like the
-    /// values.
+    /// The form of the pattern. If the pattern lacks the largest unit of `T`, such as the year, the encodings do not sort like the values, so the form is
+    /// unordered.
     const CUT_FORM: Form = Form { ordered: Self::FORM.ordered && Self::UNITS.0 == T::FIRST, ..Self::FORM };
     const CUT_FAULT: Option<&'static str> =
         if token::reads_back(TOKENS) && Self::UNITS.0 >= T::FIRST && Self::UNITS.1 <= T::LAST {
@@ -210,7 +211,7 @@ impl<T: Moment, const TOKENS: u128> super::Truncates<T> for Pattern<TOKENS> {
         };
 
     fn truncate(value: &T) -> Option<T> {
-        // The field is stored as a property, so digits missing from the property are dropped.
+        // The field is stored as a property, so digits that the property does not store are dropped.
         T::of_units(&value.units()?.cut(Self::UNITS.1, Self::UNITS.2.min(T::STORED)))
     }
 }

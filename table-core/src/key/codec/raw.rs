@@ -51,7 +51,7 @@ pub(super) fn push(value: &str, out: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Returns an error if `push` would have rejected the stored string.
+/// Checks a stored string. Returns an error if `push` would have rejected it.
 fn check(text: &str) -> Result<()> {
     if first_illegal(text).is_some() || is_too_long(text) {
         return Err(mismatch(text, "text"));

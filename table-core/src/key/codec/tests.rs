@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::*;
 use crate::ticks as tick_count;
 
-/// Generates strings of characters from every group that matters for validity, escaping or order.
+/// Generates strings that contain characters of every kind relevant to validity, escaping or order.
 pub(super) fn awkward_text() -> impl Strategy<Value = String> {
     let chosen = prop::sample::select(
         "\0\u{1F} !\"#$-./09:>?@AZ[\\]_az}~\u{7F}\u{9F}\u{A0}é\u{D7FF}\u{E000}\u{FF21}\u{FFFF}\u{10000}\u{1F600}\u{10FFFF}"

@@ -42,7 +42,7 @@ impl Ticks {
 
 #[inline]
 fn of(instant: DateTime<Utc>) -> Result<u64> {
-    // A leap second would be counted as part of the next second (TICK-1), so it would have the same key as another timestamp.
+    // A leap second is counted as part of the next second (TICK-1), so it would have the same key as another timestamp.
     let nanos = instant.timestamp_subsec_nanos();
     let exact = nanos.is_multiple_of(100) && nanos < 1_000_000_000;
     ticks::from_datetime(instant).filter(|_| exact).ok_or_else(|| no_ticks(instant))

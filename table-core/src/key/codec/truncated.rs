@@ -26,9 +26,9 @@ use crate::key::codec::{DerivedPart, Facts, Form, Hour, KeyCodec, PartSource, Un
     label = "expected `hour`, a `pattern` or `unix`"
 )]
 pub trait Truncates<T>: KeyCodec<T> {
-    /// The form of truncated values' encodings. It is ordered only if greater values never have smaller encodings.
+    /// The form of the encodings of truncated values. It is ordered only if greater values never have smaller encodings.
     const CUT_FORM: Form = Self::FORM;
-    /// The mistake in the codec's arguments when it is used inside `truncate`, if any; see [`Facts::fault`].
+    /// A description of a mistake in the codec's arguments for use inside `truncate`, or `None` if they are valid; see [`Facts::fault`].
     const CUT_FAULT: Option<&'static str> = Self::FACTS.fault;
 
     /// Returns the greatest encodable value not greater than `value`, or `None` if no such value exists.

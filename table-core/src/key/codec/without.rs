@@ -7,8 +7,8 @@ use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Text, TextCodec, raw};
 use crate::key::text::is_legal;
 
-/// A codec that writes a string unchanged, like [`Text`], but rejects strings that contain the character `C`. In a key, the next piece can therefore be a
-/// literal that starts with `C` (PAT-CK-2).
+/// A codec that writes a string unchanged, like [`Text`], but rejects strings that contain the character `C`. In a key, it can be followed by a literal that
+/// starts with `C` (PAT-CK-2).
 ///
 /// - A string that contains `C` is rejected (`KeyEncoding`). `C` is an ASCII character legal in keys.
 /// - If other pieces follow, keys sort like the strings only if `C` sorts before every other character in keys, as a space does.

@@ -6,7 +6,7 @@ use serde::ser::{self, Error as _, Serialize, Serializer};
 
 /// A serializer that writes no JSON. It returns `true` for a value whose JSON is `null`.
 ///
-/// It rejects values written by `serde_json` as `null` that cannot be read back as the same value: NaN and the infinities, and a `Some` whose content is
+/// It rejects values that `serde_json` writes as `null` but that cannot be read back as the same value: NaN and the infinities, and a `Some` whose content is
 /// `null`, such as `Some(None)`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nulls;

@@ -19,7 +19,7 @@ fn timer(start: fn(&'static Timer) -> io::Result<()>, idle: Duration) -> &'stati
     Box::leak(Box::new(Timer::new(start, idle)))
 }
 
-/// A waker that records its number when it is woken, and then panics if `panics` is set. It owns a future, as the waker of a task does.
+/// A waker that records its number when it is woken, and then panics if `panics` is `true`. Like the waker of a task, it owns a future.
 struct Recorder {
     number: usize,
     woken: Arc<Mutex<Vec<usize>>>,
@@ -87,7 +87,7 @@ fn tasks_wake_in_the_order_of_their_sleeps_in_spite_of_wakers_that_panic() {
     assert_eq!(*woken.lock().unwrap(), [1, 3, 0, 4, 2]);
 }
 
-/// Tests wakers that own the last reference to a task that contains another sleep.
+/// Tests that dropping a waker may drop further sleeps, because the waker may own the last reference to a task that contains one.
 #[test]
 fn a_waker_may_drop_further_sleeps() {
     let timer = timer(start, HOUR);

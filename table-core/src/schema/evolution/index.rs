@@ -47,7 +47,7 @@ fn changed(old: &StoredIndex, new: &StoredIndex, names: &Renamed<'_>, changes: &
     let rules: Vec<&'static Rule> = partition_key.into_iter().chain(row_key).collect();
     if old.kind != new.kind || folded(&old.table) != folded(&new.table) || rules.contains(&&rules::INDEX_KEY)
     {
-        // All rows of the index are rebuilt, so other differences have no effect.
+        // All rows of the index are rebuilt, so any other differences are irrelevant.
         changes.push(to_build(&rules::INDEX_KEY, new, "has another kind, table, partition or key"));
         return;
     }
@@ -79,7 +79,7 @@ fn changed(old: &StoredIndex, new: &StoredIndex, names: &Renamed<'_>, changes: &
     }
 }
 
-/// Adds to `changes` the differences between the properties stored in copies. Omits differences that follow from changes to the entity's properties or to the
+/// Adds to `changes` the properties that copies store differently. A difference is omitted if it follows from a change to the entity's properties or to the
 /// included properties.
 fn stored_otherwise(
     (old, before): (&StoredSchema, &StoredIndex),

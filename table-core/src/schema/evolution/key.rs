@@ -13,7 +13,7 @@ use crate::schema::text::name_of;
 #[derive(Clone, Copy)]
 struct Part<'a> {
     source: &'a Source,
-    /// The number of parts with the same source that precede this one in the `PartitionKey` and the `RowKey`. Buckets are counted separately.
+    /// The number of earlier parts with the same source in the `PartitionKey` and the `RowKey`. Buckets are counted separately.
     nth: usize,
     codec: &'a str,
     form: Form,
@@ -63,7 +63,7 @@ fn keys(schema: &StoredSchema) -> [&[StoredPiece]; 2] {
     [&schema.partition_key, &schema.row_key]
 }
 
-/// Key fields whose source has changed but whose position has not. Their Rust name differs, or only one of the schemas also stores them as a property.
+/// Key fields whose source has changed but whose position has not: either their Rust name differs, or only one of the schemas also stores them as a property.
 pub(super) struct Renamed<'a>(BTreeMap<&'a Source, &'a Source>);
 
 impl<'a> Renamed<'a> {
@@ -100,7 +100,7 @@ impl<'a> Renamed<'a> {
         self.0.get(old).copied().unwrap_or(old)
     }
 
-    /// Returns the pieces of an old key with their fields renamed.
+    /// Returns the pieces of an old key, with the new names of its fields.
     pub(super) fn apply(&self, key: &[StoredPiece]) -> Vec<StoredPiece> {
         let mut key = key.to_vec();
         for piece in &mut key {
@@ -201,7 +201,7 @@ fn is_same_part(old: &Part<'_>, new: &Part<'_>, names: &Renamed<'_>) -> bool {
     names.of(old.source) == new.source && old.nth == new.nth && old.is_derived() == new.is_derived()
 }
 
-/// Returns `true` if old rows contain the value of a part, either in the key or in the property named after the field.
+/// Returns `true` if old rows contain a field's value, either in the key or in the property named after the field.
 fn holds(old: &StoredSchema, source: &Source) -> bool {
     let property = match source {
         Source::Property(name) => name.clone(),
@@ -245,7 +245,7 @@ fn accepts_more(old: Part<'_>, new: Part<'_>) -> bool {
         let names = codec.strip_prefix("one_of(")?.strip_suffix(')')?;
         Some(names.split('|').collect())
     }
-    // A variant name may contain `|`, which also separates the names. The new alphabet must therefore contain `|` if the old one does.
+    // A variant name may contain `|`, which also separates the names. If the old alphabet contains `|`, the new one must contain it too.
     let holds_bars = new.form.alphabet.contains('|') || !old.form.alphabet.contains('|');
     let is_within = new.form.min <= old.form.min && old.form.max <= new.form.max && holds_bars;
     is_within

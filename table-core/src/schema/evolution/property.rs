@@ -9,7 +9,7 @@ use crate::schema::evolution::change::Change;
 use crate::schema::evolution::rules::{self, Rule};
 use crate::schema::stored::{StoredProperty, StoredSchema};
 
-/// A property, including all of its chunks if the value is stored in chunks.
+/// A property and, if its value is stored in chunks, all of its chunks.
 struct Whole<'a> {
     first: &'a StoredProperty,
     is_chunked: bool,
@@ -46,7 +46,7 @@ impl<'a> Properties<'a> {
     }
 }
 
-/// Compares the properties of two schemas. `removed` contains the properties not declared by `old` that rows may still contain.
+/// Compares the properties of two schemas. `removed` contains the properties that `old` no longer declares but that rows may still contain.
 pub(super) fn changes(
     old: &StoredSchema,
     removed: &[StoredProperty],
@@ -94,7 +94,7 @@ fn added(property: &StoredProperty, history: &str) -> Change {
     }
 }
 
-/// Finds the changes to a removed property that is declared again. Some rows may still contain its old value, while other rows lack it.
+/// Finds the changes to a removed property that is declared again. Some rows may still contain its old value, but other rows lack it.
 fn declared_again(before: &Whole<'_>, after: &Whole<'_>, changes: &mut Vec<Change>) {
     let history = " was removed and is declared again";
     changes.push(added(after.first, history));

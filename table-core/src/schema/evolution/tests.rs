@@ -10,7 +10,7 @@ use crate::key::codec::{Alphabet, Form};
 use crate::schema::IndexKind;
 use crate::schema::stored::{Source, StoredIndex, StoredPiece, StoredProperty};
 
-/// Expands to the schema lines of all chunks of a property except the first.
+/// Expands to the schema lines for all chunks of a property except the first.
 macro_rules! more_chunks {
     ($name:literal, $edm:literal) => {
         more_chunks!($name, $edm, 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
@@ -69,7 +69,7 @@ const BY_AGE: &str = "index ByAge copies\nindex ByAge RowKey .Age padded 10 orde
 
 const WHOLE: &str = "index ByEmail copies unique\nindex ByEmail RowKey \"email_\"\nindex ByEmail RowKey .Email text 0..512 ordered legal\nindex ByEmail keeps *\n";
 
-/// The number of a rule, and text replacements that make the schema change described by the rule.
+/// The number of a rule, and the text replacements that turn the base schema into one changed according to that rule.
 type Case = (&'static str, &'static [(&'static str, &'static str)]);
 
 #[rustfmt::skip]
@@ -218,7 +218,7 @@ fn an_older_program_writes_next_to_a_program_that_requires_fewer_properties() {
     }
 }
 
-/// An older program would overwrite only the first chunk and keep the others, or read only the first one.
+/// An older program would overwrite only the first chunk and leave the others in place, or read only the first one.
 #[test]
 fn a_program_without_chunks_does_not_write_next_to_a_program_with_chunks() {
     let chunked: StoredSchema = BASE.parse().unwrap();
@@ -533,7 +533,7 @@ proptest! {
         }
     }
 
-    /// Tests that a property made unreadable by a direct change is also reported if the change goes through intermediate schemas.
+    /// Tests that if a direct change would make a property unreadable, the change is also reported if it goes through intermediate schemas.
     #[test]
     fn a_schema_in_between_hides_no_change_of_a_property((old, new) in pair(), between in schema(), last in schema()) {
         let one_step = compare_schemas(&old, &new);

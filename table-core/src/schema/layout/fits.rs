@@ -48,7 +48,8 @@ pub fn fits(pieces: &[KeyPiece], text: &str) -> bool {
     rest.is_empty()
 }
 
-/// Returns `true` if a string matches pieces whose first part has no known end. Reads the pieces from the right, up to a part with no known start.
+/// Returns `true` if a string matches these pieces. The end of the first part cannot be found from the left, so the pieces are read from the right, up to a
+/// part whose start cannot be found either.
 fn fits_from_right(pieces: &[KeyPiece], text: &str) -> bool {
     let (mut pieces, mut rest) = (pieces, text);
     while let [before @ .., last] = pieces {
@@ -107,7 +108,8 @@ fn ends(form: Form, text: &str, starts: &[usize]) -> Vec<usize> {
         if starts.next_if_eq(&&at).is_some() {
             too_near.push_back((at, units));
         }
-        // Of all starts at least `form.min` code units before this position, the latest leaves the shortest part, so the others need no test.
+        // Only the latest start that is at least `form.min` code units before this position is tested: it leaves the shortest part, so if it fails, all earlier
+        // starts fail too.
         while too_near.front().is_some_and(|(_, before): &(usize, usize)| units - before >= form.min) {
             latest = too_near.pop_front();
         }

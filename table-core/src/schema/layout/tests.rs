@@ -138,7 +138,7 @@ fn text(pieces: &[KeyPiece], choices: &[usize]) -> String {
     text
 }
 
-/// Returns `true` if a string matches a layout, by trying all splits one after another.
+/// Returns `true` if a string matches a layout. Tries all splits one after another.
 fn has_split(pieces: &[KeyPiece], text: &str) -> bool {
     let Some((piece, after)) = pieces.split_first() else { return text.is_empty() };
     match piece.piece() {
@@ -165,7 +165,7 @@ fn a_key_of_ambiguous_pieces_matches_in_linear_time() {
             && fits(&[TEXT, TEXT], &"a".repeat(1024))
             && !fits(&[TEXT, TEXT], &"a".repeat(1025))
     );
-    // A search that tried one split after another would practically never finish.
+    // Trying one split after another would take practically forever here.
     let many = [
         TEXT,
         literal("a"),

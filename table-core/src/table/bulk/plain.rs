@@ -20,7 +20,7 @@ impl<E: ToEntity, S: TableStore> Table<E, S> {
     }
 }
 
-/// An encoded write of an entity, and the schemas of its possible types.
+/// The encoded write of an entity, and the schemas of the types that the entity may have.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct BulkWrite {
@@ -127,8 +127,7 @@ impl<E: ToEntity, S: TableStore> BulkTarget for Table<E, S> {
     }
 }
 
-/// Returns `true` if an error with this code may mean that the transaction cannot accept another operation, because it is full or already writes the same
-/// entity.
+/// Returns `true` if an error with this code may mean that the transaction cannot accept another operation: it is full, or it already writes the same entity.
 const fn is_full_or_has_it(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::InvalidInput | ErrorCode::RequestBodyTooLarge | ErrorCode::InvalidDuplicateRow)
 }

@@ -73,13 +73,13 @@ pub trait BulkTarget: Sync {
     /// Returns the `PartitionKey` of a write.
     fn partition_key(item: &Self::Item) -> &PartitionKey;
 
-    /// Begins a batch with one write.
+    /// Begins a batch that contains one write.
     ///
     /// # Errors
     /// A validation error if the entity alone exceeds a limit.
     fn batch(&self, item: Self::Item) -> Result<Self::Batch>;
 
-    /// Adds a write to a batch. Returns the write if the batch does not accept it, because the batch is full or already writes the same row.
+    /// Adds a write to a batch. Returns the write if the batch cannot accept it, because the batch is full or already writes the same row.
     ///
     /// # Errors
     /// A validation error if the entity alone exceeds a limit.
@@ -97,7 +97,8 @@ pub trait BulkTarget: Sync {
     /// Returns `true` if the error means that a batch was rejected because of its size. By default, this is an error with the code `RequestBodyTooLarge`
     /// (EGT-3).
     ///
-    /// [`batch`](Self::batch) and [`push`](Self::push) check the size of the writes, but a store may enlarge them: a merge may be sent as the whole entity.
+    /// [`batch`](Self::batch) and [`push`](Self::push) check the size of the writes, but a write may become larger in the store. For example, a merge may be
+    /// sent as a write of the whole entity.
     fn is_too_large(&self, error: &Error) -> bool {
         error.code() == ErrorCode::RequestBodyTooLarge
     }

@@ -1,5 +1,5 @@
-//! Divides a sequence of entities into batches. Entities are grouped by partition and keep their order within each partition. A batch ends where
-//! [`BulkTarget::push`] refuses the next entity, at the limits of a transaction.
+//! Divides a sequence of entities into batches. Entities are grouped by partition, and within a partition, they keep their order. A batch ends when
+//! [`BulkTarget::push`] refuses the next entity, because a transaction's limit has been reached.
 
 use std::collections::HashMap;
 
@@ -8,9 +8,9 @@ use table_store::Result;
 use crate::key::PartitionKey;
 use crate::table::bulk::BulkTarget;
 
-/// The maximum number of entities in one window. Entities in the same partition share transactions only within one window.
+/// The maximum number of entities in one window. Entities in the same partition can share a transaction only if they are in the same window.
 const ENTITIES: usize = 4_000;
-/// The maximum size of one window in bytes, according to the service's published formula. It bounds the memory used by a bulk write.
+/// The maximum size of one window in bytes, according to the service's published formula. It limits the memory used by a bulk write.
 const BYTES: usize = 64 << 20;
 
 /// A batch, and the positions of its entities in the input.

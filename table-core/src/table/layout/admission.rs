@@ -9,8 +9,7 @@ use crate::runtime::Runtime;
 use crate::store::{TableStore, WriteLease};
 use crate::table::layout::SchemaTracker;
 
-/// A check that entities with a given schema may be written. It queries the store as often as a handle for these entities does. Created by
-/// `Table::admission`.
+/// A check that entities with a given schema may be written. It queries the store as often as a handle for these entities would. Created by `Table::admission`.
 ///
 /// ```
 /// use table_core::runtime::Runtime;

@@ -17,7 +17,7 @@ use crate::table::layout::unknown::Stored;
 use crate::table::request;
 use crate::transaction::Transaction;
 
-/// Replaces the stored schemas if each new one is compatible with its predecessor, or if the caller passes a reason in `accepted`.
+/// Replaces the stored schemas if each new one is compatible with its predecessor, or if a reason for accepting it is passed in `accepted`.
 ///
 /// All schemas are compared before any is written, so if one is refused, none is changed. They are written in one transaction if they fit, otherwise in
 /// several. The schemas must have distinct names.
@@ -47,7 +47,7 @@ pub(super) async fn store<S: TableStore>(
             };
             match transaction.push(operation(table, proposal, &layout)?) {
                 Ok(()) => written.push((outcome, Stored::own(&layout, None))),
-                // The next transaction writes this schema.
+                // This transaction does not accept the write, so the next one writes this schema.
                 Err(_) if !written.is_empty() => {}
                 Err(error) => return Err(error.with_table(LAYOUTS)),
             }
@@ -92,8 +92,8 @@ fn operation(table: &TableName, proposal: &Proposal<'_>, layout: &SchemaRecord) 
     Ok(Operation { row_key, kind })
 }
 
-/// Returns the key and version of each row that describes a table, such as schema records and index ownership records. Omits grants and records of running
-/// programs, because these programs may also write to a later table with the same name.
+/// Returns the key and version of each row that describes a table, such as schema records and index ownership records. Grants and records of running programs
+/// are omitted, because these programs may also write to a later table with the same name.
 pub(in crate::table) async fn recorded<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -117,7 +117,8 @@ pub(in crate::table) async fn recorded<S: TableStore>(
     }
 }
 
-/// Deletes the rows that describe a deleted table. A row rewritten since it was read is kept, because it may belong to a new table with this name.
+/// Deletes the rows that describe a deleted table. If a row has been rewritten since it was read, it is kept, because it may belong to a new table with the
+/// same name.
 pub(in crate::table) async fn forget<S: TableStore>(
     store: &S,
     recorded: Vec<(EntityKey, ETag)>,
@@ -160,7 +161,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Tests that the creator of a table compares its schema with one that another program has stored since the table was created.
+    /// Tests that if another program has stored a schema since the table was created, the creator of the table compares its own schema with it.
     #[test]
     fn the_creator_of_a_table_compares_its_schema_with_one_stored_since() {
         block_on(async {

@@ -1,4 +1,4 @@
-//! The result of the latest read of the stored schema, and the wait until older programs are aware of the schema.
+//! The result of the latest read of the stored schema, and the wait for older programs to become aware of that schema.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,19 +25,19 @@ pub(super) struct Known {
     noted: u64,
     /// The version of the handle's schema last announced to the other handles in the process.
     pub(super) announced: Option<SchemaVersion>,
-    /// The wait before the first write; `None` if the stored schema requires none.
+    /// The wait that must end before the next write, or `None` if the stored schema requires none.
     settling: Option<Settling>,
     /// The properties of the stored schema missing from the handle's schema.
     pub(super) lacks: Arc<[String]>,
-    /// The properties in `lacks`, and those declared only by earlier schemas.
+    /// The properties in `lacks`, and the properties declared only by earlier schemas.
     pub(super) others: Arc<[String]>,
 }
 
-/// A wait before the first write, until older programs are aware of the stored schema's properties.
+/// A wait before the first write. It gives older programs time to become aware of the stored schema's properties.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settling {
     schema: SchemaVersion,
-    /// The time when this process learned that the schema is stored.
+    /// The time when this process learned that the schema had been stored.
     pub(super) since: Instant,
     is_over: bool,
 }
@@ -70,7 +70,7 @@ impl Known {
         self.settling.filter(|settling| !settling.is_over)
     }
 
-    /// Records whether a wait is over. Returns `true` if this changed the state. Does nothing if the current wait belongs to another version of the schema.
+    /// Sets whether a wait is over. Returns `true` if this changed the state. Does nothing if the current wait belongs to another version of the schema.
     pub(super) fn set_over(&mut self, waited: Settling, is_over: bool) -> bool {
         match &mut self.settling {
             Some(settling) if settling.schema == waited.schema => {

@@ -1,4 +1,4 @@
-//! Decides whether a schema may replace the stored one, and which work is then pending.
+//! Decides whether a schema may replace the stored one, and determines the resulting pending work.
 
 use table_store::{Error, Result};
 
@@ -66,15 +66,15 @@ pub(super) async fn next<S: TableStore>(
                 Error::of(TableFault::Layout { entity, evolution }).with_table(table.as_str())
             }
         };
-        // IMPORTANT: handles with the stored schema rely on its indexes, feed and copies being complete. A schema that lacks one of these is therefore refused
-        // even if the table is empty.
+        // IMPORTANT: handles with the stored schema rely on its indexes, feed and copies being complete. If a schema lacks one of these, it is refused even if
+        // the table is empty.
         if !keeps_derived_parts(&stored.schema, design) || !is_empty(store, table, &TextRange::ALL).await? {
             return Err(refusal);
         }
     }
     let before = stored.clone();
     let stored = if accepted.is_some() && evolution.is_same() { stored.rewritten() } else { stored };
-    // IMPORTANT: a new index is pending even on an empty table, because programs with the older schema may be writing the first rows.
+    // IMPORTANT: a new index is pending even if the table is empty, because programs with the older schema may be writing the first rows.
     let mut layout = stored.evolved(design.clone(), &evolution);
     let adds_properties =
         evolution.changes.iter().any(|change| ["EVO-1", "EVO-34"].contains(&change.rule.id));
@@ -87,12 +87,12 @@ pub(super) async fn next<S: TableStore>(
     Ok(Next::Follows(Box::new(layout), Box::new(before)))
 }
 
-/// Returns `true` if other processes may use the store at the same time.
+/// Returns `true` if programs in other processes may write to the store, directly or through this process.
 fn has_other_programs<S: TableStore>(store: &S) -> bool {
     store.capabilities().exclusive.as_ref().is_none_or(Exclusive::is_shared)
 }
 
-/// Returns the indexes, feed and copies declared by a schema. Programs with other schemas do not maintain them; see [`SchemaRecord::pending`].
+/// Returns the indexes, feed and copies declared by a schema. Programs whose schema lacks them do not maintain them; see [`SchemaRecord::pending`].
 fn derived_parts(design: &StoredSchema) -> Vec<String> {
     let indexes = design.indexes.iter().map(|index| format!("index {}", index.name));
     indexes.chain(design.keeps.iter().map(|kept| format!("keeps {kept}"))).collect()

@@ -24,7 +24,8 @@ use crate::table::request;
 /// [`TableStoreExt::tables`](crate::TableStoreExt::tables) omits it; [`TableStore::list_tables`] includes it.
 pub const LAYOUTS: &str = "TablesLayouts";
 
-/// The maximum number of code units of schema text per property. It is below the limit for a string property (TYPE-11).
+/// The maximum length of a piece of schema text, in code units. Each piece is stored in one property, and the length is below the limit for string properties
+/// (TYPE-11).
 const PIECE: usize = 32_000;
 
 /// The maximum number of fingerprints in a record's list of superseded schemas.
@@ -103,12 +104,12 @@ impl SchemaRecord {
         self.awaits(&format!("index {index}"))
     }
 
-    /// Returns `true` if a part is pending and its backfill has not begun.
+    /// Returns `true` if a part is pending but its backfill has not begun.
     pub(super) fn awaits(&self, part: &str) -> bool {
         self.pending.iter().any(|pending| pending == part) && !self.progress.contains_key(part)
     }
 
-    /// Returns this record as the successor of `stored`, with the next generation number, or with the same number if only Rust names differ.
+    /// Returns this record as the successor of `stored`. The generation number is incremented, unless only Rust names differ.
     pub(super) fn following(mut self, stored: Self, now: u64) -> Self {
         let fingerprint = |schema: &StoredSchema| schema.fingerprint().to_string();
         let (own, before) = (fingerprint(&self.schema), fingerprint(&stored.schema));
@@ -126,7 +127,7 @@ impl SchemaRecord {
         self
     }
 
-    /// Returns `true` if this record's schema has superseded the given schema.
+    /// Returns `true` if the given schema was stored earlier and has been superseded by this record's schema.
     pub(super) fn supersedes(&self, design: &StoredSchema) -> bool {
         self.superseded.contains(&design.fingerprint().to_string())
     }
@@ -146,8 +147,8 @@ impl SchemaRecord {
         compare_with_removed(&self.schema, &self.removed, design)
     }
 
-    /// Returns the record without pending properties. Call this after all rows have been rewritten, because they then contain no value with an earlier type
-    /// of a widened property.
+    /// Returns the record without pending properties. Call this only after every row has been rewritten: from then on, no row contains a widened property in
+    /// its old type.
     pub(super) fn rewritten(mut self) -> Self {
         self.pending.retain(|part| !part.starts_with("property "));
         self
@@ -159,7 +160,7 @@ impl SchemaRecord {
         let is_there = |what: &String| match what.split_once(' ') {
             Some(("index", name)) => schema.indexes.iter().any(|index| index.name == name),
             Some(("keeps", word)) => schema.keeps.iter().any(|kept| kept == word),
-            // Rows may still contain a removed property, and a later schema may declare it again, so its pending work is kept.
+            // Rows may still contain a removed property, and a later schema may declare it again. Its pending work is kept for that case.
             Some((_, name)) => {
                 removed.contains(name) || schema.properties.iter().any(|property| property.name == name)
             }
@@ -168,7 +169,7 @@ impl SchemaRecord {
         let mut pending: Vec<_> = self.pending.into_iter().filter(is_there).collect();
         let disabled = self.disabled.into_iter().filter(is_there).collect();
         let anew: Vec<_> = evolution.changes.iter().filter_map(|change| change.pending.clone()).collect();
-        // Pending work required again by a change restarts from the beginning.
+        // If a change requires pending work again, the work restarts from the beginning.
         let continues = |what: &String| pending.contains(what) && !anew.contains(what);
         let (mut progress, mut waiting) = (self.progress, self.waiting);
         progress.retain(|what, _| continues(what));

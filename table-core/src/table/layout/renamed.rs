@@ -1,4 +1,4 @@
-//! Detects renamed entity types: compares the schema of a type without a stored schema with the stored schemas of all other types in its table.
+//! Detects renamed entity types. If no schema is stored for a type, the type's schema is compared with the stored schemas of all other types in the table.
 
 use table_store::Result;
 
@@ -13,8 +13,8 @@ use crate::table::fault::TableFault;
 use crate::table::layout::record;
 use crate::table::request;
 
-/// Returns a fault if the schema may belong to a renamed type, because another stored schema of the table has the same kind and the same key format (EVO-32).
-/// If several stored schemas match, the first one by name is reported.
+/// Returns a fault if the schema may belong to a renamed type: another stored schema of the table has the same kind and the same key format (EVO-32). If
+/// several stored schemas match, the first one by name is reported.
 pub(super) async fn find<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -1,6 +1,6 @@
 //! Rows that record which older programs may still be writing. They are stored in the same partition as the schema. The Timestamp of such a row, set by the
-//! store's clock, shows when an older program last checked whether it may write. A program that cannot read the stored schema has a different row (a grant),
-//! which contains the time until which it may write.
+//! store's clock, indicates when an older program last checked whether it may write. A program that cannot read the stored schema has a different row (a
+//! grant), which contains the time until which it may write.
 
 use table_store::{Error, Result, ValueRef};
 
@@ -36,9 +36,9 @@ pub struct Sightings {
     pub older: Option<u64>,
 }
 
-/// The first word in the RowKey of the row written by older programs.
+/// The first word in the RowKey of the row that older programs write.
 const OLDER: &str = "older";
-/// The first word in the RowKey of the row written to obtain the store's time from its Timestamp.
+/// The first word in the RowKey of the row that is written to obtain the store's time, as the row's Timestamp.
 const CLOCK: &str = "clock";
 /// The first word in the RowKey of each row that records a grant. The entity type and the fingerprint of the schema follow it.
 const GRANTED: &str = "granted";
@@ -65,7 +65,8 @@ pub(super) async fn leave<S: TableStore>(store: &S, table: &TableName, entity: &
     write(store, &key(table, OLDER, entity)?).await
 }
 
-/// Records that programs with the given schema may write until the given time without reading the stored schema. Does not shorten a recorded grant.
+/// Records that until the given time, programs with the given schema may write without reading the stored schema. If a later time is already recorded, it is
+/// kept.
 pub(super) async fn grant<S: TableStore>(
     (store, retry): (&S, &Retry),
     table: &TableName,
@@ -90,7 +91,7 @@ pub(super) async fn grant<S: TableStore>(
     }
 }
 
-/// Returns `true` if a row with the given `RowKey` records that a program is running, or contains a grant.
+/// Returns `true` if the `RowKey` belongs to a row that records a running program or a grant.
 pub(super) fn is_of_program(row_key: &str) -> bool {
     let word = row_key.strip_prefix('\u{FFFC}').and_then(|text| text.split_once(' '));
     word.is_some_and(|(word, _)| [OLDER, GRANTED].contains(&word))

@@ -19,18 +19,18 @@ use crate::table::layout::record::read;
 use crate::table::layout::unknown::{Stored, UnknownParts, unknown_parts};
 use crate::table::layout::{settling, sighting};
 
-/// The maximum time a handle keeps writing before it rereads the stored schema.
+/// The maximum time for which a handle keeps writing before it rereads the stored schema.
 pub const LEASE: Duration = Duration::from_secs(5);
 
-/// How long after a schema has been stored requests from programs that are unaware of it can still take effect.
+/// The maximum time for which requests from programs unaware of a schema can still take effect after the schema has been stored.
 ///
 /// A lease may begin just before the schema is stored, and the last attempt may start at the end of the lease. The attempt is then sent for up to
 /// [`WriteLease::ATTEMPT`], travels for up to two seconds, and is processed by the service for up to `ATTEMPT`.
 pub const SETTLED_AFTER: Duration =
     Duration::from_secs(LEASE.as_secs() + 2 * WriteLease::ATTEMPT.as_secs() + 2);
 
-/// The maximum number of reads of the stored schema for one write. Several are needed if other schemas are stored meanwhile or a read takes longer than the
-/// lease.
+/// The maximum number of reads of the stored schema for one write. Several reads are needed if other schemas are stored in the meantime, or if a read takes
+/// longer than the lease.
 const READS: usize = 8;
 
 /// The result of comparing the stored schema with the schema of a handle.
@@ -45,7 +45,7 @@ struct Compared {
     lacks_announced: bool,
 }
 
-/// An opened handle's information about the stored schema. It determines whether a write may start.
+/// The state of an opened handle that depends on the stored schema. It determines whether a write may start.
 #[derive(Debug)]
 pub(crate) struct SchemaTracker {
     design: StoredSchema,
@@ -58,12 +58,12 @@ pub(crate) struct SchemaTracker {
     known: Mutex<Known>,
     /// The `SchemaTracker`s for other schemas whose entities are written together with the handle's entities. The keys are the table and the entity type.
     related: Mutex<BTreeMap<(String, String), Arc<Self>>>,
-    /// The `SchemaTracker`s for the other types of the set, if this is a set's handle; otherwise empty.
+    /// The `SchemaTracker`s for the handle's other types, such as the other types of a set. Empty if the handle has only one type.
     members: Vec<Arc<Self>>,
 }
 
 impl SchemaTracker {
-    /// Creates the state of a handle whose schema has not been compared yet. The first write through the handle reads the stored schema.
+    /// Creates the state of a handle whose schema has not yet been compared with the stored one. The first write through the handle reads the stored schema.
     pub(super) fn unasked(design: StoredSchema, exclusive: Option<Exclusive>) -> Self {
         let notes = exclusive.as_ref().map(|exclusive| exclusive.schema_notes(&design.table, &design.entity));
         Self {
@@ -78,8 +78,8 @@ impl SchemaTracker {
     }
 
     /// Updates the state after a comparison with the stored schema, and returns it. If this schema lacks parts announced by another program, the first write
-    /// rereads the stored schema, and records that a program without these parts may write. `lease` must have begun before the comparison, and `noted` is the
-    /// value of the process's `SchemaNotes` counter before it, plus this handle's own increment, if any.
+    /// rereads the stored schema and records that a program without these parts may write. `lease` must have begun before the comparison. `noted` is the value
+    /// of the process's `SchemaNotes` counter before the comparison, plus this handle's own increment, if any.
     pub(super) fn opened(mut self, (lease, noted): (WriteLease, u64), stored: Stored) -> Self {
         let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
         known.set_lease(noted, (!stored.unknown.announced).then_some(lease));
@@ -91,7 +91,7 @@ impl SchemaTracker {
         self
     }
 
-    /// Adds the `SchemaTracker`s for the other types of a set. Their schemas were compared at the same time as this one.
+    /// Adds the `SchemaTracker`s for the other types of a set. Their schemas must have been compared at the same time as this one.
     pub(super) fn with_members(mut self, opened: Vec<Self>) -> Self {
         let table = self.design.table.to_ascii_lowercase();
         self.members = opened.into_iter().map(Arc::new).collect();
@@ -168,7 +168,7 @@ impl SchemaTracker {
         if self.known().lease(noted).is_none() {
             let lease = runtime.lease(LEASE);
             let compared = self.compare(store, table).await?;
-            // IMPORTANT: a program that lacks announced parts must record that it is running before it writes, so no lease is stored, and its next write
+            // IMPORTANT: a program that lacks announced parts must record that it is running before it writes. No lease is stored for it, so its next write
             // rereads the schema.
             if !compared.lacks_announced {
                 self.note_lease(&compared, lease);
@@ -177,11 +177,11 @@ impl SchemaTracker {
         Ok(self.known_properties())
     }
 
-    /// Records the properties found by the read with the given number, unless a later read has already been recorded.
+    /// Records the properties found by read number `read`, unless a later read has already been recorded.
     fn learn(&self, read: u64, lacks: Vec<String>, removed: Vec<String>) {
         let mut known = self.known();
         if known.read < read {
-            // IMPORTANT: the properties must never be older than the lease, because the lease permits writes without rereading them.
+            // IMPORTANT: the properties must never be older than the lease. The lease permits writes without rereading the properties.
             known.read = read;
             known.note_properties(lacks, removed);
         }
@@ -232,12 +232,12 @@ impl SchemaTracker {
             if let Some(lease) = self.admitted() {
                 return Ok(lease);
             }
-            // IMPORTANT: the lease begins after the wait, because another program may have replaced the schema in the meantime.
+            // IMPORTANT: the lease begins after the wait. During the wait, another program may have replaced the schema.
             let lease = runtime.lease(LEASE);
             let compared = self.compare_as_writer(store, table).await?;
             self.note_lease(&compared, lease.clone());
             let is_current = compared.noted == self.noted();
-            // A store that only this process can use needs no lease: an unchanged `SchemaNotes` counter is enough, regardless of the clock.
+            // If only this process can use the store, no lease is needed: an unchanged `SchemaNotes` counter is enough, regardless of the clock.
             let is_in_time = !self.is_shared() || lease.remaining().is_some();
             if is_current && is_in_time && self.known().settling().is_none() {
                 return Ok(lease);
@@ -246,7 +246,7 @@ impl SchemaTracker {
         Err(WriteLease::ended(None).with_table(table.as_str()))
     }
 
-    /// Waits while older programs may be unaware of this schema's properties. One of the waiting writes then clears the stored schema's `settling` flag.
+    /// Waits as long as older programs may be unaware of this schema's properties. One of the waiting writes then clears the stored schema's `settling` flag.
     async fn wait_until_settled<S: TableStore>(
         &self,
         (store, runtime): (&S, &Runtime),
@@ -273,8 +273,8 @@ impl SchemaTracker {
     async fn compare_as_writer<S: TableStore>(&self, store: &S, table: &TableName) -> Result<Compared> {
         let mut compared = self.compare(store, table).await?;
         if compared.lacks_announced {
-            // IMPORTANT: the schema is reread after the record is written. If a backfill started without seeing the record, it already rejected older programs
-            // by then, so the reread fails.
+            // IMPORTANT: the schema is reread after the record is written. If a backfill has started without seeing the record, the stored schema already
+            // forbids older programs, so the reread fails.
             sighting::leave(store, table, &self.design.entity).await?;
             compared = self.compare(store, table).await?;
         }
@@ -282,8 +282,8 @@ impl SchemaTracker {
     }
 
     /// Reads the stored schema, and caches the names of the properties missing from this schema. If the stored schema equals this schema but did not at the
-    /// last read, notifies the other handles in the process, which then reread it before their next write. The program that stored the schema may not have
-    /// received the response, and therefore may not have notified them.
+    /// last read, the other handles in the process are notified, and reread it before their next write. The program that stored the schema may not have
+    /// notified them, because it may not have received the response.
     async fn compare<S: TableStore>(&self, store: &S, table: &TableName) -> Result<Compared> {
         let number = self.reads.fetch_add(1, Ordering::Relaxed) + 1;
         let noted = self.noted();
@@ -294,8 +294,8 @@ impl SchemaTracker {
         };
         let is_own = stored.compare(&self.design).is_same();
         let own = is_own.then(|| stored.version());
-        // IMPORTANT: the lock is held until the other handles have been notified, so other tasks see the wait and the announced version only afterwards. The
-        // lease that permits writes is stored even later.
+        // IMPORTANT: the lock is held until the other handles have been notified, so no other task sees the wait or the announced version earlier. The lease
+        // that permits writes is stored even later.
         let noted = {
             let mut known = self.known();
             if let Some(own) = own.filter(|_| stored.settling) {
@@ -320,7 +320,7 @@ impl SchemaTracker {
     }
 }
 
-/// A write that is clearing the `settling` flag of the stored schema. If it fails or is cancelled, the next write clears the flag.
+/// A guard for a write that is clearing the stored schema's `settling` flag. If the write fails or is cancelled, the next write clears the flag.
 struct MarkRemoval<'s> {
     tracker: &'s SchemaTracker,
     waiting: Option<Settling>,

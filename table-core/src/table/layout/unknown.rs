@@ -9,7 +9,7 @@ use crate::table::fault::TableFault;
 use crate::table::layout::known::SchemaVersion;
 use crate::table::layout::record::SchemaRecord;
 
-/// The parts of a newer schema that an older program is unaware of. The program may nevertheless write.
+/// The parts of a newer schema that are unknown to an older program. Despite them, the program may write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnknownParts {
     /// The names of the unknown properties. Each of them is optional.
@@ -34,7 +34,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Creates the result for a record that contains the program's schema, and has this `ETag`.
+    /// Creates the result for a record that contains the program's schema. `etag` is the record's `ETag`.
     pub(super) fn own(record: &SchemaRecord, etag: Option<ETag>) -> Self {
         let (own, removed) = (Some(record.version()), record.removed_properties());
         Self { own, etag, removed, settling: record.settling, unknown: UnknownParts::default() }

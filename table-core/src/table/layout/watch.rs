@@ -6,7 +6,8 @@ use crate::name::TableName;
 use crate::schema::EntitySchema;
 use crate::table::layout::SchemaTracker;
 
-/// The stored schemas read by an opened handle, for patterns that write rows of the handle's entities or of related entities. Created by `Table::schema_watch`.
+/// A view of the stored schemas, as last read by an opened handle. Patterns use it if they write rows of the handle's entities or of related entities. Created
+/// by `Table::schema_watch`.
 ///
 /// ```
 /// use table_core::{Engine, Entity, TableStoreExt};

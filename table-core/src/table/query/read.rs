@@ -99,7 +99,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(lent)
     }
 
-    /// Passes each page and the remaining limit to `read`, which returns the number of entities it used.
+    /// Passes each page, and the number of entities still wanted, to `read`. `read` returns the number of entities it has used.
     async fn each_page(self, mut read: impl FnMut(&TableName, &Page, usize) -> Result<usize>) -> Result<()> {
         let table = self.source.table()?.clone();
         let mut left = self.paging.limit.unwrap_or(usize::MAX);
@@ -112,7 +112,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(())
     }
 
-    /// Returns the number of entities, up to the [`limit`](Self::limit). Reads all of them, because the service cannot count.
+    /// Returns the number of entities, up to the [`limit`](Self::limit). The service cannot count, so all of them are read.
     ///
     /// # Errors
     /// Any error from [`page`](Self::page).

@@ -28,7 +28,7 @@ impl<E, R, F: FnMut(&mut E) -> R> EntityChange<E, R> for F {}
 /// The return type of a change: `()`, or a `Result` if the change may fail.
 #[doc(hidden)]
 pub trait ChangeResult {
-    /// Converts the value to a `Result` with the error from the change, if any.
+    /// Converts the value to a `Result`. If the change failed, the result is its error.
     ///
     /// # Errors
     /// The error from the change, if it failed.
@@ -70,7 +70,7 @@ impl<E> InPlace<E> for () {}
 #[diagnostic::do_not_recommend]
 impl<E> InPlace<E> for Never {}
 
-/// The type `!`. rustc does not yet accept this name, except as a return type, so the type is taken from `fn() -> !`.
+/// The type `!`, obtained as the return type of `fn() -> !`. rustc does not yet accept the name `!` in other positions.
 type Never = <fn() -> ! as Returns>::Output;
 
 /// The type of a function without arguments.

@@ -1,6 +1,6 @@
 //! The future that runs an update.
 //!
-//! The requests run in a boxed future, and the caller's change runs in [`Update`] itself. The type of the box does not depend on the types of the arguments, so
+//! The requests run in a boxed future, but the caller's change runs in [`Update`] itself. The type of the box does not depend on the types of the arguments, so
 //! rustc reports a wrong argument only once. The box contains only encoded rows, so an update is `Send` if its entity type and its change are `Send`.
 
 use std::fmt;
@@ -32,7 +32,7 @@ pub(super) struct Changed {
     pub(super) key: EntityKey,
     /// The schema of the entity; empty for an entity without a schema.
     pub(super) designs: &'static [&'static EntitySchema],
-    /// The version that was changed, or `None` if the update did not read it.
+    /// The version that was changed, or `None` if the caller passed the entity.
     pub(super) version: Option<Found>,
 }
 
@@ -46,17 +46,17 @@ enum Change {
     Made(Result<Changed>),
 }
 
-/// A channel for changes between the future that sends the requests and the [`Update`] that polls it.
+/// A channel between the future that sends the requests and the [`Update`] that polls it. The future requests changes, and the `Update` returns their results.
 #[derive(Default)]
 pub(super) struct Changes(Mutex<Change>);
 
 impl Changes {
-    /// Requests a change to the given version, and returns the changed entity once the update has run the change.
+    /// Requests a change to the given version. Once the update has run the change, returns the changed entity.
     pub(super) async fn of(&self, version: Option<Found>) -> Result<Changed> {
         self.replace(Change::Requested(version));
         poll_fn(|_| match self.replace(Change::None) {
             Change::Made(changed) => Poll::Ready(changed),
-            // No waker is needed, because the `Update` runs the change and then polls this future again.
+            // No waker is needed: after the `Update` has run the change, it polls this future again.
             change => {
                 self.replace(change);
                 Poll::Pending
@@ -93,7 +93,7 @@ pub struct Update<'a, E, F, R> {
     change: F,
     /// The entity passed by the caller, and later the entity after its last change.
     entity: Option<E>,
-    // These fields are function pointers, because rustc would otherwise check the trait bounds again at each `.await`.
+    // These fields are function pointers. Otherwise, rustc would check the trait bounds again at each `.await`.
     read: fn(&Found) -> Result<E>,
     apply: fn(&mut F, &mut E) -> Result<()>,
     encode: fn(&E) -> Result<(Row, EntityKey)>,

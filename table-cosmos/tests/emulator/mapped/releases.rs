@@ -1,4 +1,4 @@
-//! Tests the documented limits for two releases that write the same items, if only the later release has a path for a property.
+//! Tests the documented limits for two releases that write the same items, where only the later release has a path for a property.
 
 use serde_json::{Value as Json, json};
 use table_core::filter::Filter;

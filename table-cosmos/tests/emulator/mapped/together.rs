@@ -215,7 +215,7 @@ fn con_2_a_stale_read_of_a_merge_loses_no_property() {
 }
 
 /// Tests a limitation of inserts, which have no condition: if a network redelivers the request after the entity was deleted, the entity is inserted again.
-/// HTTP/1.1 delivers a request only once.
+/// This cannot happen over HTTP/1.1, which delivers a request only once.
 #[test]
 fn con_11_an_insert_that_is_delivered_again_after_a_deletion_inserts_again() {
     runtime().block_on(async {

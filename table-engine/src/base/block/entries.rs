@@ -1,4 +1,4 @@
-//! An iterator over the entries of a block, optimised for consecutive rows with the same shape (property names and types).
+//! An iterator over the entries in a block, optimised for consecutive rows with the same shape (property names and types).
 
 use std::iter::Zip;
 use std::ops::Range;

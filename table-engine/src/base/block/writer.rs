@@ -53,8 +53,8 @@ impl BlockWriter {
         self.bytes_with(self.prefix, 0, 0)
     }
 
-    /// Returns the size that the block would have, in bytes, with `entries` more entries whose keys and rows total `bytes` bytes. `prefix` is the length of the
-    /// prefix that all keys would then share.
+    /// Returns the size in bytes that the block would have after adding `entries` entries whose keys and rows total `bytes` bytes. `prefix` is the length of
+    /// the prefix that all keys would then share.
     fn bytes_with(&self, prefix: usize, entries: usize, bytes: usize) -> usize {
         let entries = self.rows.len() + entries;
         COUNTS
@@ -107,7 +107,7 @@ impl BlockWriter {
         self.rows.push((self.bodies.len(), shape));
     }
 
-    /// Returns the number of a recent shape that equals the given shape, if any.
+    /// Returns the number of the given shape if it is one of the recent shapes.
     fn shape(&self, shape: &[u8]) -> Option<usize> {
         let numbers = (0..self.shape_ends.len()).rev().take(SHAPES_BACK);
         numbers.into_iter().find(|number| self.shapes.get(between(&self.shape_ends, *number)) == Some(shape))
@@ -121,8 +121,8 @@ impl BlockWriter {
             out.extend_from_slice(&u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes());
         }
         out.extend_from_slice(first.get(..prefix).unwrap_or_default());
-        // Each offset fits into 16 bits: if a block has several keys, their total size is at most the size of a block. A single key equals the prefix, so its
-        // remainder is empty.
+        // Each offset fits into 16 bits: if a block has several keys, their total size is at most the size of a block. If the block has a single key, the key
+        // equals the prefix, so its remainder is empty.
         for (index, end) in self.key_ends.iter().enumerate() {
             let end = end - (index + 1) * prefix;
             out.extend_from_slice(&u16::try_from(end).unwrap_or(u16::MAX).to_le_bytes());

@@ -44,7 +44,7 @@ impl Layers {
     ) -> Result<Self> {
         let mut all = Self { oldest: None, newer: Vec::new(), shadowed: None };
         let oldest = layers.len().saturating_sub(1);
-        // The index of a layer outside the bounds is not needed, and may be unreadable.
+        // Layers outside the bounds are skipped. Their indexes are not needed, and may be unreadable.
         let within = layers.iter().enumerate().filter(|(_, layer)| layer.run.may_hold(start, end));
         for (age, layer) in within {
             let cursor = RunCursor::new(&layer.run, start, end, reading)?;
@@ -57,7 +57,7 @@ impl Layers {
         Ok(all)
     }
 
-    /// Inserts a layer in sort order, unless it has no more entries.
+    /// Inserts a layer in sort order if it has entries left.
     fn put(&mut self, cursor: RunCursor, age: usize) {
         if cursor.is_done() {
             return;
@@ -92,8 +92,7 @@ impl Layers {
             let Some((mut newer, age)) = self.newer.pop_if(|_| is_within) else {
                 return Ok(ControlFlow::Continue(()));
             };
-            // The key ranges of layers often adjoin instead of interleaving. All entries before the next key of the other layers are therefore visited
-            // together.
+            // The key ranges of layers often do not interleave, so all entries before the other layers' next key are visited together.
             let other = self.newer.last().map(|(other, _)| other);
             let oldest = self.oldest.as_ref().filter(|oldest| !oldest.is_done());
             let until = other.into_iter().chain(oldest).map(RunCursor::key).chain(end).min();

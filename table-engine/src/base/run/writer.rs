@@ -1,4 +1,4 @@
-//! Writes a run in chunks of about 1 MiB and syncs each chunk, because one large sync at the end would delay journal syncs.
+//! Writes a run in chunks of about 1 MiB. Each chunk is synced separately, because one large sync at the end would delay journal syncs.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

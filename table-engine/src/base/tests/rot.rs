@@ -30,7 +30,7 @@ fn folder() -> (tempfile::TempDir, Model) {
     (folder, model)
 }
 
-/// Reads key ranges of the base's only table and of tables without rows. A read may fail only if its range overlaps the key range of the run in the file
+/// Reads key ranges in the base's only table and in tables without rows. A read may fail only if its range overlaps the key range of the run in the file
 /// `broken`.
 fn read_ranges(base: &Base, model: &Model, broken: &str) {
     let (view, runs) = (base.view(), base.version.runs());

@@ -89,7 +89,7 @@ impl Stored {
     /// Checks that this version can replace `earlier` in a backup folder, and that their runs do not conflict.
     ///
     /// # Errors
-    /// An `Unrelated` that describes `earlier`, if it is not an earlier version of the same folder.
+    /// If `earlier` is not an earlier version of the same folder, an `Unrelated` that describes it.
     pub(in super::super) fn check_follows(&self, earlier: &Self) -> Result<(), Unrelated> {
         if self.engine != earlier.engine {
             return Err(Unrelated::Engine);

@@ -112,7 +112,7 @@ fn a_panic_in_a_callers_write_stops_writes_but_not_reads() {
 fn a_thread_panic_between_requests_leaves_no_caller_unanswered() {
     let engine = started(EngineOptions::new().scheduler(Arc::new(PanicsAtPass { at_events: false })));
     block_on(engine.delete_table(&employees())).unwrap();
-    // The request completes before the panic or is refused after it.
+    // The request either completes before the panic, or is refused after it.
     drop(block_on(engine.create_table(&employees())));
     assert_eq!(block_on(engine.close()).unwrap_err().code(), ErrorCode::EnginePoisoned);
 }

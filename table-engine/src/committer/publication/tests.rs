@@ -133,7 +133,7 @@ fn an_incomplete_change_is_never_read() {
     assert_eq!(is_there(&engine, "1").unwrap_err().code(), ErrorCode::EnginePoisoned);
 }
 
-/// A waker that reads a row when it is woken.
+/// A waker that reads a row when it is called.
 struct Reads {
     engine: Engine,
     found: Mutex<Option<Result<bool>>>,

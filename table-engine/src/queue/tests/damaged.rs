@@ -172,7 +172,7 @@ proptest! {
                     break;
                 }
                 for lease in leases {
-                    // A flipped bit can make a message refer to the text of another one.
+                    // A flipped bit can make a message refer to another message's text.
                     let id = &lease.message.id;
                     prop_assert!(received.insert(id.clone()), "{id} twice");
                     block_on(engine.delete(&work(), &lease.message.id, &lease.receipt)).unwrap();

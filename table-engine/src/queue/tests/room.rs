@@ -45,7 +45,7 @@ fn a_message_is_received_updated_and_deleted_on_a_full_disk() {
         fill(&engine, 10);
         lease = update(&lease, text).unwrap();
     }
-    // An automatic checkpoint of the engine may free space between two calls.
+    // An automatic checkpoint may free space between two calls.
     let is_refused = (1..100).any(|bytes| {
         fill(&engine, 1);
         match update(&lease, Some(&"x".repeat(bytes))) {

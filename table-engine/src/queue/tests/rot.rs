@@ -167,7 +167,7 @@ fn a_damaged_block_whose_messages_were_deleted_stops_no_message() {
         block_on(engine.create_queue(&work())).unwrap();
         put(&engine, 0..600);
         block_on(engine.checkpoint()).unwrap();
-        // All messages of the first block of visibility rows are deleted.
+        // All messages whose visibility rows are in the first block are deleted.
         drain(&engine, 300);
         put(&engine, 600..640);
         if is_flushed {

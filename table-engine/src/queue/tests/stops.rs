@@ -33,7 +33,7 @@ fn scene(engine: &Engine) -> usize {
     verbs.iter().take_while(|verb| verb().is_ok()).count()
 }
 
-/// Returns the messages of a queue, each with its dequeue count before this call.
+/// Returns the messages in a queue, each with its dequeue count before this call.
 fn holds(engine: &Engine, time: &AtomicU64) -> Option<Vec<(String, u32)>> {
     pass(time, 10);
     let leases = block_on(engine.receive(&work(), 32, Duration::from_secs(1))).ok()?;

@@ -36,8 +36,8 @@ pub(super) fn lines(text: &str, table: &TableName, schemas: &Schemas) -> Result<
     Ok(lines)
 }
 
-/// Converts rows of cells to entities. A property without a type column has the type declared in the schema matched by the row. Without such a schema or
-/// declaration, the type is guessed from the text.
+/// Converts rows of cells to entities. A property without a type column has the type declared in the schema matched by the row. If no schema declares the type,
+/// it is guessed from the text.
 fn cells(text: &str, table: &TableName, schemas: &Schemas) -> Result<Vec<Record>> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -63,7 +63,7 @@ fn cells(text: &str, table: &TableName, schemas: &Schemas) -> Result<Vec<Record>
     Ok(records)
 }
 
-/// Reads rows of cells, with the types declared in the schema, if given.
+/// Reads rows of cells, using the types declared in the schema if one is given.
 fn read(text: &str, schema: Option<&StoredSchema>) -> Result<Vec<Record>> {
     let properties = schema.into_iter().flat_map(|schema| &schema.properties);
     let kind =

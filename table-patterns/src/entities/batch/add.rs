@@ -68,7 +68,7 @@ impl Batch {
         Ok(both)
     }
 
-    /// Returns the error for a condition that contradicts an operation on the same row. For example, both require different versions, or only one of them
+    /// Returns the error for a condition that contradicts an operation on the same row. For example, they require different versions, or only one of them
     /// requires the row to exist.
     fn contradiction(&self, row_key: &RowKey, kind: &OperationKind, condition: &OperationKind) -> Error {
         let of_both = [kind, condition];

@@ -13,7 +13,7 @@ impl Batch {
     /// # Errors
     /// `InvalidInput` if the batch has too many operations (EGT-2); `RequestBodyTooLarge` if it has too many bytes (EGT-3).
     pub(super) fn check(&mut self, limits: &Limits) -> Result<()> {
-        // The number of rows needed for the change records is first overestimated. Counting them exactly takes linear time, and is done only near the limit.
+        // At first, the number of rows needed for the change records is overestimated. An exact count takes linear time, so it is made only near the limit.
         let most = self.entities.len() + self.rows.len() + self.intents.len() + self.records.len() + 1;
         let operations = if most <= limits.operations { most } else { self.operations() };
         let bytes = self.measured_bytes(limits);

@@ -33,7 +33,7 @@ impl Batch {
             done.into_iter().rev().for_each(|done| self.reverse(done));
             self.bytes = bytes;
             (self.identified, self.whole) = flags;
-            // The cached sizes may include operations that were refused.
+            // The cached sizes may include refused operations.
             self.body_bytes.clear();
         }
         changed

@@ -72,7 +72,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             let stored = match old {
                 None => None,
                 Some((_, Some(stored))) => Some(stored.clone()),
-                // Completion turns a merge into a replace, which must contain all stored properties.
+                // Completing the write turns a merge into a replace, which must contain all stored properties.
                 Some((_, None)) if matches!(kind, OperationKind::Merge(..)) => return Err(undecided()),
                 Some((old, None)) => Some(old.to_row()?),
             };

@@ -34,8 +34,8 @@ pub(super) fn next_number() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Returns a placeholder version for an uncommitted row. No stored row ever has this version. The store therefore refuses a write outside the group that
-/// requires it.
+/// Returns a placeholder version for an uncommitted row. No stored row ever has this version, so the store refuses any write outside the group that requires
+/// it.
 fn provisional() -> Option<ETag> {
     ETag::parse(&format!("W/\"uncommitted-{}\"", next_number())).ok()
 }
@@ -78,7 +78,7 @@ pub(super) fn compose(known: &GroupRow, kind: &OperationKind) -> Option<Operatio
     if is_condition(&known.kind) {
         return after_condition(&known.kind, kind);
     }
-    // A later unit of work's condition applies to the row as the earlier one left it.
+    // A later unit of work's condition applies to the row as the earlier unit left it.
     let holds = |if_match: &IfMatch| match (if_match, &known.seen) {
         (IfMatch::Any, Seen::Known(Some(_)) | Seen::Unknown) => true,
         (IfMatch::ETag(etag), Seen::Known(Some(stored))) => *etag == stored.etag,

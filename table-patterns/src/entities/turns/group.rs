@@ -24,7 +24,7 @@ use crate::entities::turns::compose::{GroupRow, Seen, compose, next_number, seen
 use crate::entities::turns::{TIMEOUT, Turn};
 use crate::outbox::place::recorded_source;
 
-/// A function that commits a group's operations together with their change records.
+/// A function that commits a group's operations and their change records together.
 pub(crate) type CommitGroup = Box<
     dyn FnOnce(Vec<Operation>, Vec<ChangeRecord>, Recorder) -> BoxFuture<'static, Result<Committed>> + Send,
 >;
@@ -89,7 +89,7 @@ pub(crate) enum GroupRead {
     Unknown,
 }
 
-/// The row key of each operation that a unit of work added, with the number of the write.
+/// The operations that a unit of work has added: the row key and the write number of each.
 pub(crate) type Joined = Vec<(RowKey, u64)>;
 
 impl Group {
@@ -170,7 +170,7 @@ impl Group {
             bytes += state.limits.operation_bytes(state.partition_key.as_str(), row_key.as_str(), kind);
             let before = known.map(|known| &known.seen);
             let seen = seen_after(before, state.read.get(row_key), kind, now)?;
-            // A condition keeps the number of the earlier write.
+            // A condition changes no properties, so the row keeps the number of the earlier write.
             let writer = known.filter(|_| is_condition(kind)).map_or_else(next_number, |known| known.writer);
             rows.push((row_key.clone(), GroupRow { kind: composed, seen, writer }));
         }

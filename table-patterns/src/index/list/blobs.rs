@@ -17,7 +17,7 @@ use crate::blob::{BlobRef, LargeReader, encode_caseless, is_upload, upload, whol
 use crate::index::list::fault::ListFault;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// The size of an upload part in bytes. No blob store requires parts of more than 5 MiB.
+/// The size of an upload part in bytes. It exceeds 5 MiB, the largest minimum part size of any blob store.
 const PART: usize = 8 << 20;
 
 /// A blob that has been uploaded for a list, but is not yet referenced by an entity.
@@ -118,7 +118,7 @@ impl ListBlobs {
     /// # Errors
     /// `EntityMismatch` if the blob was not uploaded for this list; `BlobNotFound`, `Corrupted`, or any error from the blob store.
     pub(crate) async fn read(&self, blob: &BlobRef, table: &TableName, list: &EntityKey) -> Result<Bytes> {
-        // IMPORTANT: without this check, a program that can write the list's entity could make every reader load an arbitrary blob of any size into memory.
+        // IMPORTANT: without this check, a program that can write the list's entity could make every reader load an arbitrarily large blob into memory.
         let keys = [list.partition_key.as_str(), list.row_key.as_str()];
         if !is_upload(blob.path(), table.as_str(), keys) {
             return Err(Error::of(ListFault::OthersBlob(blob.path().to_owned())));

@@ -53,7 +53,7 @@ impl ListChange {
                 joins = true;
             }
         }
-        // IMPORTANT: adding a member writes the list even if it already contains the member. The list's version then changes, so a concurrent removal of
+        // IMPORTANT: adding a member writes the list even if it already contains the member. This changes the list's version, so a concurrent removal of
         // dangling members fails and rereads the list.
         if after == before && !joins {
             return Ok(None);
@@ -104,7 +104,7 @@ impl DerivedRow for ListChange {
     }
 }
 
-/// A list blob that has been uploaded for a transaction that will reference it.
+/// A list blob uploaded for a transaction that will reference it.
 struct Uploaded {
     blobs: ListBlobs,
     pace: Runtime,

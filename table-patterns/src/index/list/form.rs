@@ -48,7 +48,7 @@ impl ListForm {
                 |piece: &KeyPiece| matches!(piece, KeyPiece::Field { field: name, .. } if *name == field);
             entity.partition_key.iter().any(is_it)
         };
-        // IMPORTANT: within each key, the parts are in field order, as in the lists that earlier releases have stored.
+        // IMPORTANT: within each key, the parts must be in field order, because earlier releases have stored lists in this order.
         let (behind, mut parts): (Vec<_>, Vec<_>) =
             index.properties.iter().partition(|part| in_partition_key(part.field));
         let is_text = |part: &&PropertySchema| part.edm == EdmType::String && !part.optional;

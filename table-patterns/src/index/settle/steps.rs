@@ -30,8 +30,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
     ) -> Result<bool> {
         let Entry { target: Target { key, guard, row }, wanted, entity, marks } = entry;
         let step = match self.step(key, (wanted.as_ref(), *marks), row.as_ref()).await {
-            // After this entity was read, it may have released the value, and another entity may have acquired it. The violation is therefore real only if this
-            // entity has not changed.
+            // After this entity was read, it may have released the value, and another entity may have acquired it, so the violation is real only if this entity
+            // has not changed.
             Err(error) if error.code() == ErrorCode::UniqueViolation => {
                 let (store, table) = (self.handle.table.store(), self.handle.table.name()?);
                 let now = store.get(table, &self.change.owner, &Select::All).await?;
@@ -110,7 +110,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
                     Some(holder) if self.handle.has_entry(self.index, &holder, key).await? => {
                         return Err(violation(self.index.schema(), key, &holder));
                     }
-                    // A repair replaces a row that can be neither a copy nor an entity.
+                    // A repair replaces the row if it is neither a copy nor an entity.
                     None if !self.marks || is_entity::<E>(self.index.schema(), key, &found.row) => {
                         return Err(occupied(self.index.schema(), key));
                     }

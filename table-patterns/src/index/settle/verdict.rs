@@ -1,4 +1,4 @@
-//! Decides if the entity, as read, is recent enough to settle a recorded change.
+//! Decides whether the entity, as read, is recent enough to settle a recorded change.
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -28,8 +28,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
     /// if the record has no comparable entry. Otherwise, either the read was stale, or a later change has replaced the entry. A later change is proven if the
     /// guard or a recorded intent contains a later change to this key. A stale read cannot invalidate these proofs, because they are permanent. The absence of
     /// a record does not prove that the read was stale: most later writes do not change the entry and therefore have no record, although another program may
-    /// encode the entry differently. Programs built from an older release and other tools delete entities without a record. If the entity seems to be deleted,
-    /// a conditional write therefore proves whether it exists.
+    /// encode the entry differently. Programs built from an older release and other tools delete entities without a record, so if the entity seems to be
+    /// deleted, a conditional write determines whether it exists.
     pub(super) async fn verdict(
         &self,
         target: &Target,
@@ -52,7 +52,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         Ok(if written.is_none() && self.is_gone().await? { Verdict::Write } else { Verdict::Behind })
     }
 
-    /// Returns `true` if the entity does not exist. Attempts a write that never succeeds, because a stale replica might answer a read.
+    /// Returns `true` if the entity does not exist. A stale replica might answer a read, so this attempts a write that never succeeds, and examines its error.
     async fn is_gone(&self) -> Result<bool> {
         let (store, table, owner) =
             (self.handle.table.store(), self.handle.table.name()?, &self.change.owner);

@@ -114,7 +114,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         self.checked((Phase::Entities, key), entry).await
     }
 
-    /// Returns the inconsistency of an entity's index entry, based on the entity as read with the page.
+    /// Checks an entity's index entry against the entity as read with the page. Returns the inconsistency, or `None` if the entry is correct.
     async fn look(&self, item: &Item) -> Result<Result<Option<Wrong>, Finding>> {
         match self.entry(&item.key, &item.found.row).await? {
             Ok(Some(entry)) => {
@@ -130,7 +130,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     async fn entity(&self, key: &EntityKey) -> Result<Option<Finding>> {
         let (table, mut race) = (self.table.table.name()?, self.table.retry.start(RACE));
         loop {
-            // The page may be stale. The entity is therefore reread, then its index row, then the entity again.
+            // The page may be stale, so the entity is reread, then its index row, then the entity again.
             let Some(found) = self.store().get(table, key, &Select::All).await? else { return Ok(None) };
             let entry = match self.entry(key, &found.row).await? {
                 Ok(Some(entry)) => entry,
@@ -212,7 +212,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             return self.table.settle_for_pass(schema, &change).await.map(drop);
         }
         if kind != FindingKind::Stale {
-            // A row at this key may be dangling or unreadable.
+            // The row that occupies this key may be dangling or unreadable.
             self.clear(&entry.key, key).await?;
         }
         let batch = Batch::of(self.joining(key.clone(), etag, entry))?;

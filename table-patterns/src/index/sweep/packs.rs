@@ -34,8 +34,8 @@ impl Packs {
         Self { index, limits, of: BTreeMap::new(), copies: BTreeSet::new() }
     }
 
-    /// Adds an entity and its missing index entry to a transaction. Returns `false` if an entity added earlier has a copy under the same key. The new entity
-    /// must then be checked after that copy has been written.
+    /// Adds an entity and its missing index entry to a transaction. Returns `false` if an entity added earlier has a copy under the same key. In that case,
+    /// check the new entity after that copy has been written.
     pub(super) fn add(
         &mut self,
         position: usize,
@@ -58,8 +58,8 @@ impl Packs {
         Ok(true)
     }
 
-    /// Returns independent chains of transactions, each to be written in order. Each transaction that writes copies is a separate chain. Transactions with
-    /// lists in one partition form one chain, because they may write the same list.
+    /// Returns independent chains of transactions. The transactions in a chain must be written in order. Each transaction that writes copies is a separate
+    /// chain. Transactions with lists in one partition form one chain, because they may write the same list.
     fn into_chains(self) -> Vec<Vec<Pack>> {
         let partitions = self.of.into_values();
         match self.index.kind {
@@ -93,8 +93,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         match self.attempt(batch, false).await {
             Ok(Outcome::Committed(_)) => Ok(true),
             Ok(Outcome::Conflict(..)) => Ok(false),
-            // An error, such as a full list, may concern only one entity. The entities are therefore written separately, which attributes the error to the
-            // right one.
+            // An error, such as a full list, may concern only one entity. Writing the entities separately attributes the error to the right one.
             Err(error) if error.code().status() < 500 => Ok(false),
             Err(error) => Err(error),
         }

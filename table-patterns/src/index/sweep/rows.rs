@@ -72,8 +72,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 return Ok(kept);
             }
             let has_owner = wrong.iter().any(|finding| finding.owner.is_some());
-            // IMPORTANT: another program may give an owner the entry's value without writing the row. The row is therefore marked before its owners are read
-            // for the last time.
+            // IMPORTANT: another program may give an owner the entry's value without writing the row. For this reason, the row is marked before its owners are
+            // read for the last time.
             let marks = marks && has_owner && self.schema().is_same_partition();
             let done = if marks {
                 self.mark(table, key, &found).await
@@ -168,8 +168,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         let owners: Vec<_> = wrong.iter().filter_map(|finding| finding.owner.as_ref()).collect();
         let (mut latest, is_guarded) = (None, !self.schema().is_same_partition());
         if is_guarded && !owners.is_empty() {
-            // A concurrent worker may have found the row correct and written nothing. The row is therefore not deleted directly but settled, which rereads the
-            // entity.
+            // A concurrent worker may have found the row correct and written nothing, so the row is not deleted directly but settled, which rereads the entity.
             for owner in &owners {
                 let change = RemoteChange::of_index(self.schema(), (*owner).clone(), vec![key.clone()]);
                 self.table.settle_for_pass(self.schema(), &change).await?;

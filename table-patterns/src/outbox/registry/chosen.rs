@@ -21,7 +21,7 @@ impl<T> Sample<T> {
         Self { items: Vec::new(), most, offered: 0 }
     }
 
-    /// Offers an item, which is added, replaces a random item, or is discarded. All items offered so far are in the sample with the same probability.
+    /// Offers an item. It is added, replaces a random item, or is discarded. At any time, all items offered so far are in the sample with equal probability.
     fn offer(&mut self, item: T, random: impl FnOnce() -> u64) {
         self.offered += 1;
         if self.items.len() < self.most {
@@ -36,7 +36,7 @@ impl<T> Sample<T> {
 }
 
 /// Returns all active partitions, including partitions that grants keep active, and at most `most` quiet partitions, chosen at random. The result contains no
-/// duplicates. Calls `fail` with an error for each invalid registry row. Holds only the returned partitions in memory.
+/// duplicates. Calls `fail` with the error of each invalid registry row. Holds only the returned partitions in memory.
 pub(crate) async fn chosen<S: TableStore>(
     store: &S,
     registry: &str,
@@ -59,7 +59,7 @@ pub(crate) async fn chosen<S: TableStore>(
         Err(error) => fail(error.with_table(name.as_str()).with_key(row.partition_key, row.row_key)),
     })
     .await?;
-    // These partitions are kept active by grants, but their registrations were removed after an erasure.
+    // Grants keep these partitions active, although their registrations were removed after an erasure.
     let unregistered = kept.into_values();
     chosen.extend(unregistered.map(|(row, kept)| Entry { is_quiet: false, is_erased: false, kept, ..row }));
     chosen.extend(quiet.items);

@@ -1,5 +1,5 @@
 //! Partitions that sweeps read until a given day, even if no writer registers them again. This is needed for [grants](crate::grant): a grant's bearer may write
-//! to the partition, but its credential does not permit registering the partition.
+//! to the partition, but its credential does not permit it to register the partition.
 //!
 //! Each such partition has a second row in the registry table, in the partition `kept-{table}-{day}`. The day, counted from the year 1, is the first day on
 //! which no bearer may write. Grants that expire on the same day share a row. A shorter grant does not change the row of an earlier grant.
@@ -64,7 +64,7 @@ pub(super) fn partition_of(entry: &Entry) -> Partition {
     (entry.table.folded().to_owned(), entry.partition_key.clone())
 }
 
-/// Returns the rows that keep partitions active, grouped by partition. One row of each group is also returned as an entry. Skips invalid rows.
+/// Returns the rows that keep partitions active, grouped by partition. Each group also contains one of its rows as an [`Entry`]. Skips invalid rows.
 pub(super) async fn by_partition<S: TableStore>(
     store: &S,
     registry: &TableName,
@@ -81,7 +81,7 @@ pub(super) async fn by_partition<S: TableStore>(
 }
 
 impl Entry {
-    /// Returns `true` if a grant keeps the partition active, or did so until recently.
+    /// Returns `true` if the registry contains a row that keeps the partition active because of a grant. The grant may have expired recently.
     pub(crate) const fn is_kept(&self) -> bool {
         !self.kept.is_empty()
     }

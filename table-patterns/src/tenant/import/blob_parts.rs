@@ -62,8 +62,8 @@ impl Import<'_> {
         from.zip(to).is_some_and(|(from, to)| from.partitions == to.partitions)
     }
 
-    /// Returns `true` if a blob whose name contains a hash of its PartitionKey may belong to the exported partitions. The beginning of a long PartitionKey may
-    /// be too short to decide; the blob is then accepted.
+    /// Returns `true` if a blob whose name contains a hash of its PartitionKey may belong to the exported partitions. If the readable beginning of a long
+    /// PartitionKey is too short to decide, the blob is accepted.
     fn has_partition_of(&self, part: &BlobLine, folder: &BlobFolder) -> bool {
         let segment = folder.segment_of(&part.name).unwrap_or_default();
         let Some(beginning) = hashed_beginning(segment) else { return false };

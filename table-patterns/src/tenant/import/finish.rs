@@ -1,4 +1,4 @@
-//! Completes an import: derives the rows that are missing or may be incomplete in an export.
+//! Completes an import: derives the rows that an export may lack.
 
 use futures_util::FutureExt;
 use table_core::key::EntityKey;
@@ -14,14 +14,14 @@ use crate::tenant::place::{Place, all_rows};
 
 impl Import<'_> {
     /// Writes the rows derived from the imported entities, and returns the result of the import: the remote rows, and the index rows in the tenant's partitions
-    /// that may be missing in the export, because another release wrote it or because the index was being built. May be called again after an error. An error
+    /// that may be missing from the export, because another release wrote it or because the index was being built. May be called again after an error. An error
     /// that concerns one entity does not affect the derived rows of other entities.
     ///
     /// # Errors
     /// - `InvalidInput` if the export's last line is missing, if the last part of a blob is missing, or if other lines are missing and the import does not
     ///   [resume](Self::resume) an earlier import.
     /// - `EntityMismatch`, with the key, if an imported entity with remote rows cannot be read; correct the row, and call this function again.
-    /// - `ResourceNotFound` if an entity holds copies from a source missing in the target.
+    /// - `ResourceNotFound` if an entity holds copies from a source missing from the target.
     /// - `UniqueViolation` if another entity has the same value in a unique index.
     /// - `SchemaMismatch` if a newer release prevents this program from writing; any error from the stores.
     pub async fn finish(&mut self) -> Result<Imported> {
@@ -38,12 +38,12 @@ impl Import<'_> {
     /// Checks that all lines of the export have been pushed.
     fn check_whole(&self) -> Result<()> {
         let end = self.end.ok_or_else(|| Error::of(TenantFault::Incomplete))?;
-        // An export omits the remaining parts of a blob that disappears halfway.
+        // An export omits the remaining parts of a blob that disappears during the export.
         let missing = usize::try_from(end.missing).unwrap_or(usize::MAX);
         if let Some(name) = self.unfinished.iter().nth(missing) {
             return Err(Error::of(TenantFault::LastPart { name: name.clone() }));
         }
-        // An import that resumes an earlier import does not receive the lines pushed earlier.
+        // An import that resumes an earlier import does not receive the lines pushed to the earlier one, so the numbers are not compared.
         if self.resumes {
             return Ok(());
         }
@@ -76,7 +76,7 @@ impl Import<'_> {
             return Ok(());
         }
         for table in place.existing().await? {
-            // A table without the tenant's rows may belong to a program with a different schema.
+            // A table without the tenant's rows may belong to a program with a different schema, so it is skipped.
             if !has_rows(place, &table).await? {
                 continue;
             }
@@ -91,7 +91,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Derives the index rows in the tenant's partitions that may be missing in the export.
+    /// Derives the index rows in the tenant's partitions that may be missing from the export.
     async fn derive_within(&self, at: usize, opened: &Place, failed: &mut Option<Error>) -> Result<()> {
         let ranges = opened.ranges();
         for member in &opened.members {

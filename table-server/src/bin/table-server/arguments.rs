@@ -23,7 +23,7 @@ Examples:
 A flag takes precedence over its environment variable, and a variable over the file; accounts of the file are added.
 Blobs are not served: run `npx -p azurite azurite-blob` for them.";
 
-/// Settings that can each be given in two alternative ways.
+/// Settings that can each be specified in two alternative ways.
 pub(crate) const EITHER: [Alternatives; 3] = [
     [&["memory"], &["path"]],
     [&["tls_certificate", "tls_key"], &["tls_self_signed"]],

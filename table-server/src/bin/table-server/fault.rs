@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use table_core::Fault;
 
-/// A flag or configuration file error that prevents the program from starting. No message repeats a key.
+/// A flag or configuration file error that prevents the program from starting. Messages never include a secret key.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum ProgramFault {
     #[error(

@@ -4,7 +4,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, Error};
 
-/// Two alternative ways to give a setting, each as a list of flag identifiers.
+/// Two alternative ways to specify a setting, each as a list of flag identifiers.
 pub(crate) type Alternatives = [&'static [&'static str]; 2];
 
 /// Returns the flags whose environment variables are ignored because the command line uses the alternative flags for the setting. A flag takes precedence over

@@ -22,7 +22,7 @@ pub(crate) struct TlsFlags {
         requires = "tls_key"
     )]
     certificate: Option<PathBuf>,
-    /// The certificate's key, in PEM.
+    /// The certificate's private key, in PEM format.
     #[arg(
         id = "tls_key",
         long = "tls-key",

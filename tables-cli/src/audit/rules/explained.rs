@@ -46,7 +46,7 @@ impl Explained {
             let keys = [Some(row.key()), whole.as_ref()];
             keys.into_iter().flatten().any(|key| fits(schema, key))
         };
-        // As in `kind::of`, a row that has an `EntityType` and the keys of a type with a kind does not belong to a type without a kind.
+        // A row that has an `EntityType` and the keys of a type with a kind cannot belong to a type without a kind. `kind::of` applies the same rule.
         let has_typed_keys = all().any(|schema| schema.kind.is_some() && fits_row(schema));
         let is_of_unknown_type = has_typed_keys && row.get(ENTITY_TYPE).is_some();
         let has_untyped_keys = || all().any(|schema| schema.kind.is_none() && fits_row(schema));

@@ -11,7 +11,7 @@ use table_inspect::infer::Group;
 /// The characters assumed to separate key parts.
 const SEPARATORS: [char; 8] = ['_', '|', ':', '!', '~', '^', '+', ','];
 
-/// The name of a key, `PartitionKey` or `RowKey`, and a function that returns an entity's value for it.
+/// The name of a key, `PartitionKey` or `RowKey`, and a function that reads this key from an entity.
 type KeyOf = (&'static str, fn(&TableEntity) -> &str);
 
 const KEYS: [KeyOf; 2] =
@@ -49,7 +49,7 @@ fn of_key(kind: &Group<'_>, (name, text): KeyOf, findings: &mut Vec<Finding>) {
         *counts.entry(&shape.text).or_default() += 1;
     }
     let Some((usual, count)) = counts.iter().max_by_key(|(_, count)| **count) else { return };
-    // Keys without a common shape are free text.
+    // Keys with no common shape are treated as free text.
     if *count * 5 < texts.len() * 4 {
         return;
     }

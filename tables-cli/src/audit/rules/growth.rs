@@ -27,7 +27,7 @@ pub(in crate::audit) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding
         let (fact, fix) = if begins_with_time(&texts) {
             ("PartitionKeys begin with a time: all inserts reach the newest partition", FIX.to_owned())
         } else if is_counted(&texts) && follows_time(&rows) {
-            // Imports, copies and restores also write rows in key order.
+            // Imports, copies and restores also write rows in key order, so the trend may not come from the application.
             let fix = format!("unless a program loaded the rows in key order, {FIX}");
             ("PartitionKeys grow with each insert: all inserts reach the last partition", fix)
         } else {

@@ -59,7 +59,7 @@ impl Limits {
         if is_near(bytes, ENTITY) {
             self.bytes.push(key);
         }
-        // The rows of a wide entity are full by design.
+        // The rows of a wide entity are full by design, so they are not reported.
         if is_near(row.len() as u64, PROPERTIES) && wide::whole_of(row).is_none() {
             self.properties.push(key);
         }

@@ -4,7 +4,7 @@ use table_core::{EntityKey, TableEntity};
 
 use crate::audit::finding::Finding;
 
-/// The minimum number of rows in a table whose partitions are compared.
+/// Partitions are compared only in tables with at least this many rows.
 const ROWS: u64 = 1_000;
 /// A partition with at least this many rows is reported as huge. Reading it takes a thousand requests or more.
 const HUGE_ROWS: u64 = 1_000_000;

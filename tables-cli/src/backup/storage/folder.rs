@@ -18,7 +18,7 @@ pub struct Folder {
     lock: Mutex<Option<Locked>>,
 }
 
-/// Commands hold a shared lock on this file while they have a temporary folder among the backups.
+/// Commands hold a shared lock on this file while they have a temporary folder in the backup folder.
 pub(in crate::backup) const VIEWS: &str = "VIEWS";
 /// The prefix of the names of temporary folders.
 pub(in crate::backup) const VIEW: &str = "view-";
@@ -77,7 +77,7 @@ impl Folder {
         if views.is_empty() {
             return Ok(());
         }
-        // IMPORTANT: the folders were listed before the lock is acquired, so the list does not contain the folder of a command that starts later.
+        // IMPORTANT: the folders are listed before the lock is acquired, so the list cannot contain the folder of a command that starts later.
         let Some(_locked) = Locked::of(created(&path)?, &path)? else { return Ok(()) };
         for folder in views.iter().map(|name| self.path.join(name)) {
             std::fs::remove_dir_all(&folder).map_err(Failure::file(folder.display()))?;
@@ -230,7 +230,7 @@ impl Append for Growing {
     }
 }
 
-/// Opens a file, and creates it if it does not exist. A link in an untrusted backup must not create its target.
+/// Opens a file, and creates it if it does not exist. If the path is a link, which an untrusted backup may contain, its target is never created.
 fn created(path: &Path) -> Result<File> {
     let opened = match File::create_new(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => File::open(path),

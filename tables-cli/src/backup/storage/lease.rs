@@ -1,22 +1,22 @@
 //! The lock on a prefix of an object store. It consists of numbered objects. The command that created the object with the highest number holds the lock.
 //!
-//! Unlike a file system, an object store does not release a lock when a process ends. The holder therefore renews its lock: it creates the object with the next
-//! number, and deletes the previous object. If another command sees the same highest number for the duration of [`TIMEOUT`], it takes over the lock by
+//! Unlike a file system, an object store does not release a lock when a process ends, so the holder must keep renewing its lock: it creates the object with the
+//! next number, and deletes the previous object. If another command sees the same highest number for the duration of [`TIMEOUT`], it takes over the lock by
 //! creating the object with the next number. An object can be created by only one command. A command loses the lock as soon as another command creates an
 //! object with a higher number. No clocks are compared.
 //!
-//! A client may resend a request because the response was lost, and then finds the object that its first attempt created. Each object therefore contains a
-//! random token, by which a command recognises its own object.
+//! A client may resend a request because the response was lost, and then find the object that its first attempt created. To recognise its own objects, a
+//! command stores a random token in each of them.
 //!
-//! Numbers are never reused, because the last holder leaves an object that marks the lock as free. A command that has lost the lock can therefore never hold
-//! the highest number again.
+//! Numbers are never reused, because the last holder leaves an object that marks the lock as free. This ensures that a command that has lost the lock can never
+//! hold the highest number again.
 //!
 //! A command completes its work by writing one last file. It first creates the next lock object, which records the file. This succeeds if the command still
 //! holds the lock, and fails if another command has taken it over. Checking the lock before an ordinary write would not be sufficient, because the write could
 //! arrive after a takeover. If the command dies before it writes the file, the next command that takes over the lock writes the file.
 //!
-//! The request that writes this file may also arrive late, after the command that took over the lock has removed the file. Therefore, the file's name is first
-//! reserved with an empty object, and the request replaces only this object.
+//! The request that writes this file may also arrive late, after the command that took over the lock has removed the file. To keep such a request from
+//! recreating the file, the file's name is first reserved with an empty object, and the request replaces only this object.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -41,13 +41,13 @@ pub(super) const LOCKS: &str = "locks";
 pub(super) struct Lease {
     number: u64,
     renewed: Instant,
-    /// The same time on the system clock. On some systems, an `Instant` does not advance while the machine is suspended.
+    /// The time of `renewed` on the system clock. It is needed because on some systems, an `Instant` does not advance while the machine is suspended.
     renewed_at: SystemTime,
 }
 
 impl Lease {
-    /// Acquires the lock, after waiting if another command seems to hold it. If an earlier holder died after recording its last file and before writing it,
-    /// also writes that file.
+    /// Acquires the lock, waiting if another command appears to hold it. If a previous holder recorded its last file but died before writing it, writes that
+    /// file too.
     pub(super) fn acquire(requests: &Requests, timeout: Duration, shown: &str) -> Result<Self> {
         let Some(seen) = highest(requests)? else { return Self::take(requests, 1, None, shown) };
         if requests.get(&object(seen))?.is_none_or(|content| content != FREE) {
@@ -110,7 +110,7 @@ impl Lease {
         let file = File { name: name.to_owned(), content, reserved: Some(requests.reserve(name)?) };
         *self = Self::take(requests, self.number + 1, Some(&file), shown)?;
         file.write(requests)?;
-        // The record must not outlive the file, because a later command may remove the file.
+        // The file may be removed later. The record must not outlive it, because a command that takes over the lock writes the recorded file.
         self.renew(requests, shown)
     }
 
@@ -142,7 +142,7 @@ struct File {
 }
 
 impl File {
-    /// Returns the content of a lock object that records the file. The first line contains the file's name and version and the token of the object, and the file's
+    /// Returns the content of a lock object that records the file. The first line contains the file's name and version, and the object's token. The file's
     /// content follows.
     fn record(&self, token: &str) -> Bytes {
         let version = self.reserved.as_ref();

@@ -82,7 +82,7 @@ impl Requests {
         })
     }
 
-    /// Creates an empty object that a file later replaces, and returns its version. An existing object keeps its content.
+    /// Creates an empty object, to be replaced by a file later, and returns its version. An existing object keeps its content.
     pub(super) fn reserve(&self, name: &str) -> Result<UpdateVersion> {
         let (store, path) = (self.store.clone(), self.path(name));
         self.wait(name, async move {

@@ -55,7 +55,7 @@ pub(super) fn remove(shared: &Shared, name: &str, from: u64) -> Result<()> {
 pub(super) struct Reading {
     shared: Arc<Shared>,
     name: String,
-    /// The offset in the file after the object in `current`.
+    /// The offset in the file just past the object in `current`.
     end: u64,
     current: Bytes,
 }
@@ -93,7 +93,7 @@ pub(super) struct Growing {
     /// The length of the file without the buffered bytes.
     length: u64,
     buffer: Vec<u8>,
-    /// `true` if the file may have objects from an earlier command after `length`.
+    /// `true` if objects written by an earlier command may exist after `length`.
     has_rest: bool,
     /// `true` if an empty object represents the file until its first bytes are written.
     is_created: bool,
@@ -106,8 +106,8 @@ impl Growing {
         if length > 0 && !chain(objects).iter().any(|(offset, bytes)| offset + bytes == length) {
             return Err(too_short(name));
         }
-        // IMPORTANT: nothing is deleted or emptied here. A command that has lost the lock may open a file that another command is copying. It then only writes
-        // the same objects, because files with the same name have the same content.
+        // IMPORTANT: nothing is deleted or emptied here. A command that has lost the lock may open a file that another command is copying. In that case, it
+        // only rewrites the same objects, because files with the same name have the same content.
         let (name, buffer) = (name.to_owned(), Vec::new());
         Ok(Self { shared, name, length, buffer, has_rest, is_created: false })
     }

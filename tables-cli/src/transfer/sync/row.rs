@@ -21,8 +21,8 @@ pub(super) async fn read(
     Ok(Some(TableEntity::from_entity(entity)?))
 }
 
-/// Compares a row with the source again, because the source may have been written after the page with the row was read. A row that the target lacks is not
-/// read again: it is inserted, which fails if a program has inserted it meanwhile.
+/// Compares a row with the source again, because the source may have been written to since the row's page was read. A row that the target lacks is not read
+/// again: it is inserted, which fails if a program has inserted it in the meantime.
 pub(super) async fn read_again(
     source: &DynTableStore,
     name: &TableName,
@@ -38,7 +38,7 @@ pub(super) async fn read_again(
     })
 }
 
-/// Returns the change that makes the target equal to the source, conditional on the target's version that was compared. Returns `None` if they are equal.
+/// Returns the change that makes the target equal to the source, conditional on the target version that was compared. Returns `None` if they are equal.
 pub(super) fn change(compared: Compared) -> Option<Change> {
     let version = |target: &TableEntity| target.etag().cloned().map_or(IfMatch::Any, IfMatch::ETag);
     match compared {

@@ -1,4 +1,4 @@
-//! Buffers changes in groups, one group per partition. Rows can therefore be added in any order and are still written in few transactions.
+//! Buffers changes in groups, one group per partition. This way, rows can be added in any order and are still written in few transactions.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -12,8 +12,8 @@ use crate::transfer::writer::group::Group;
 pub(super) const CHANGES: usize = 20_000;
 /// Once the buffered changes reach this total size, in bytes, the oldest group is written.
 pub(super) const BYTES: usize = 16 << 20;
-/// Stale entries are removed from `order` once it exceeds twice the number of groups by more than this number. A stale entry refers to a group already removed
-/// from the buffer.
+/// A stale entry in `order` refers to a group already removed from the buffer. Once `order` has more entries than twice the number of groups plus `STALE`, its
+/// stale entries are removed.
 const STALE: usize = 1_000;
 
 /// The groups not yet written.

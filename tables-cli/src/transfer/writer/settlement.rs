@@ -20,7 +20,7 @@ pub(super) struct Settlement {
     slots: VecDeque<Slot>,
     /// The settled rejections that have not been taken yet.
     rejected: Vec<Rejected>,
-    /// `true` if rejected records are settled like written ones. Otherwise, settlement ends before the first rejected record.
+    /// `true` if rejected records are settled like written records. Otherwise, settlement ends before the first rejected record.
     pub(super) is_tolerant: bool,
     /// `true` if settlement has ended at a rejected record.
     has_ended: bool,

@@ -1,6 +1,6 @@
-//! Functions that find the end of a part in a key from the pieces after the part.
+//! Functions that find the end of a part in a key. The end is determined by the part's form and the pieces after the part.
 //!
-//! The functions accept any type of piece and a conversion to [`Piece`], because the pieces in a schema also have names.
+//! The pieces in a schema also have names, so the functions accept any type of piece, together with a conversion to [`Piece`].
 
 use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
@@ -21,7 +21,7 @@ pub(super) fn end_of_part<P>(
     }
 }
 
-/// Returns the end of the remainder, where the next pieces begin. These pieces are read from the right.
+/// Returns the end of the remainder. The pieces after the remainder are read from the right, and the remainder ends where they begin.
 fn end_of_rest<P>(mut after: &[P], text: &str, piece: impl Fn(&P) -> Piece) -> Option<usize> {
     let mut rest = text;
     while let Some((last, before)) = after.split_last() {
@@ -65,13 +65,13 @@ pub(crate) fn start_of_units(text: &str, units: usize) -> Option<usize> {
     (left == 0).then_some(0)
 }
 
-/// Returns the first character of the literals at the start of a list of pieces, or `None` if the list does not start with a literal.
+/// Returns the first character of the leading literals, or `None` if the pieces do not start with a literal.
 pub(crate) fn first_character<P>(pieces: &[P], piece: impl Fn(&P) -> Piece) -> Option<char> {
     let literals = pieces.iter().map_while(|it| literal(piece(it)));
     literals.flat_map(str::chars).next()
 }
 
-/// Returns the last character of the literals at the end of a list of pieces, or `None` if the list does not end with a literal.
+/// Returns the last character of the trailing literals, or `None` if the pieces do not end with a literal.
 pub(crate) fn last_character<P>(pieces: &[P], piece: impl Fn(&P) -> Piece) -> Option<char> {
     let literals = pieces.iter().rev().map_while(|it| literal(piece(it)));
     literals.flat_map(|literal| literal.chars().rev()).next()

@@ -88,7 +88,7 @@ impl<'a> Splitter<'a> {
         Some(())
     }
 
-    /// Returns the error for a key that lacks the expected literal or otherwise does not match its declared pieces.
+    /// Returns the error for a key that does not match its pieces. The error names the next literal, or `wanted` if the next piece is not a literal.
     #[cold]
     fn unexpected(&self, wanted: &str) -> Error {
         match self.pieces.first() {

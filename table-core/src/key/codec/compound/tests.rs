@@ -10,7 +10,7 @@ use crate::key::codec::{
 };
 use crate::key::order::compare;
 
-/// The rank of a value. Ranks compare like the values of the type.
+/// The rank of a value. Ranks are ordered like the values of the type.
 type Rank = Vec<u32>;
 
 /// Sample values for a codec, each with its rank and its encoding.
@@ -115,7 +115,7 @@ fn key<'a>(pieces: &[Piece], values: &[&'a (Rank, String)]) -> Key<'a> {
     }
 }
 
-/// Checks that two keys with valid pieces have every property computed from the pieces, such as the order.
+/// Checks two keys against the properties computed from their pieces, such as the order. The pieces must form a valid key.
 fn kept(pieces: &[Piece], left: &Key<'_>, right: &Key<'_>) -> Result<(), String> {
     let fault = |law: &str| Err(format!("{law}: {pieces:?} makes {left:?} and {right:?}"));
     if (left.ranks == right.ranks) != (left.text == right.text) {
@@ -200,8 +200,8 @@ fn k2_and_k3_every_pair_of_codecs_and_separator_on_every_value() {
     assert!(sound > 1_000 && ordered > 700, "most pieces are sound ({sound}) and many ordered ({ordered})");
 }
 
-/// Searches for counterexamples. The first result is `true` if two different combinations of values have the same key (K2). The second is `true` if two keys
-/// are not in the order of their first parts (K3).
+/// Searches for counterexamples. The first result is `true` if two different combinations of values have the same key (K2). The second is `true` if the order
+/// of two keys contradicts the order of their first parts (K3).
 fn counterexamples(first: &Sample, literal: &'static str, second: &Sample) -> (bool, bool) {
     let pieces = [Piece::Part(first.form), Piece::Literal(literal), Piece::Part(second.form)];
     let pairs = || first.values.iter().flat_map(|a| second.values.iter().map(move |b| [a, b]));
@@ -388,7 +388,7 @@ fn pat_ck_2_keys_are_read_from_the_right_if_one_part_takes_the_rest() {
     // A missing part is an error, and no text is read twice.
     assert!(Splitter::new(&[TEXT, ID], "00007").next_part().is_err());
     assert!(Splitter::new(&[Piece::Literal("a_"), TEXT, Piece::Literal("_b")], "a_b").next_part().is_err());
-    // 'a_' is a prefix of the keys with 'a' and of the keys with 'a_b'.
+    // The keys for 'a' and the keys for 'a_b' both start with 'a_'.
     assert!(
         !is_self_delimiting(&[TEXT, Piece::Literal("_"), ID], 0)
             && is_self_delimiting(&[TEXT, Piece::Literal("_"), ID], 2)

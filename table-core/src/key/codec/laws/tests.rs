@@ -96,7 +96,7 @@ fn k2_and_k3_violations_between_values_are_found() {
     assert_eq!(check::<Plain, u8>(&[1, 2, 9]), Ok(()));
     assert!(broken::<Plain, u8>(&[9, 10]).starts_with("K3"));
 
-    // If values are compared by their absolute values, -1 and 1 are equal but have two encodings.
+    // Compared by absolute value, -1 and 1 are equal, but they have different encodings.
     let fault = check_by::<Padded, i8>(&[-1, 1], |left, right| left.abs().cmp(&right.abs())).unwrap_err();
     assert!(fault.starts_with("K2") || fault.starts_with("K3"), "{fault}");
 }

@@ -28,7 +28,7 @@ pub struct Units {
     pub(super) nanos: u32,
 }
 
-/// The smallest value of each unit. Truncation sets a unit to this value.
+/// The smallest value of each unit. Truncation sets the dropped units to these values.
 const LEAST: [u32; 6] = [0, 1, 1, 0, 0, 0];
 
 impl Units {

@@ -1,4 +1,4 @@
-//! Tests every codec: alone, in compound keys and, if the codec supports it, in reverse order. A test fails if a codec is missing from the list.
+//! Tests every codec: alone, in compound keys and, if supported, in reverse order. A test fails if a codec is missing from the list.
 
 mod compound;
 mod implementors;
@@ -50,7 +50,7 @@ fn derived<C: DerivedPart<T>, T: Sampled + Ord + std::fmt::Debug>(
     compound(C::NAME, C::FORM, &written(&values, C::encode))
 }
 
-/// Checks a codec inside `truncate`, alone and in the derived parts that take a truncated value.
+/// Checks a codec inside `truncate`: on its own, and as the source of other derived parts.
 fn truncated<C: Truncates<T>, T: Sampled + Ord + std::fmt::Debug>(seeds: &Seeds) -> Result<(), TestCaseError>
 where
     Truncated<C>: PartSource<T>,

@@ -47,8 +47,8 @@ proptest! {
         }
     }
 
-    /// Tests that the key part of a timestamp equals the part of its stored property, even for fractions below a tick and for leap seconds. Reading an entity
-    /// compares these two parts.
+    /// Tests that a key part computed from a timestamp equals the part computed from its stored property, even for fractions below a tick and for leap seconds.
+    /// Reading an entity compares these two parts.
     #[test]
     fn a_derived_part_of_an_instant_is_the_part_of_its_stored_property(minute in 0i64..166_666_666, nanos in 0..2_000_000_000_u32) {
         let at = DateTime::from_timestamp(minute * 60 + 59, nanos).unwrap();

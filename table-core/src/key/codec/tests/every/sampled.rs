@@ -7,7 +7,7 @@ use chrono::{Datelike, NaiveTime, TimeDelta, TimeZone, Timelike};
 
 use super::*;
 
-/// Seeds for the values of all types.
+/// Seeds from which the values of all types are derived.
 pub(super) struct Seeds {
     pub(super) numbers: Vec<u128>,
     pub(super) texts: Vec<String>,
@@ -47,11 +47,11 @@ impl Sampled for String {
 }
 
 impl Sampled for DateTime<Utc> {
-    /// Returns the timestamp of each seed, unchanged and truncated to the second, minute, hour, week and month, and three fixed timestamps.
+    /// Returns three fixed timestamps and, for each seed, its timestamp: unchanged, and truncated to the second, minute, hour, week and month.
     fn of(seeds: &Seeds) -> Vec<Self> {
         let (first, after) = (-62_167_219_200_i64, 253_402_300_800_i64);
         let span = u128::from((after - first).unsigned_abs());
-        // The codec of weeks accepts only Mondays, and the seeds may not contain any.
+        // The codec of weeks accepts only Mondays, but the seeds may not contain one.
         let monday = Utc.with_ymd_and_hms(1970, 1, 5, 0, 0, 0).unwrap();
         let last = tick_count::to_datetime(tick_count::MAX).unwrap();
         let mut instants = vec![DateTime::UNIX_EPOCH, monday, last];
