@@ -1,4 +1,4 @@
-//! Rendering of keys, with coloured parts, dimmed literals and the raw key below.
+//! Renders keys: coloured parts, dimmed literals, and the raw key underneath.
 
 use maud::{Markup, html};
 use table_core::TableEntity;

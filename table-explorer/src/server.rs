@@ -22,7 +22,7 @@ use crate::response::{self, Body};
 /// The maximum size of a submitted form, in bytes, larger than any entity.
 const FORM: usize = 8 << 20;
 
-/// A server for one explorer, with a bound port.
+/// A server for one explorer, already bound to a port.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,

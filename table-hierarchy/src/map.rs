@@ -22,7 +22,8 @@ pub struct Partition {
     pub parents: Vec<u32>,
 }
 
-/// The physical partitions of a container, in order. The first partition begins at `Epk::START`, and each other partition begins where its predecessor ends
+/// The physical partitions of a container, in order. The first partition begins at `Epk::START`, and each subsequent partition begins where its predecessor
+/// ends
 /// (MAP-1).
 ///
 /// ```

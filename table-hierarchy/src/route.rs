@@ -180,7 +180,7 @@ fn different<'s, 'a>(values: &'s [Component<'a>]) -> Vec<&'s Component<'a>> {
     found
 }
 
-/// Combines the levels' values into keys, one value from each level, and returns the keys with their number of levels. Stops before the first level whose
+/// Returns the Cartesian product of the levels' values as keys, and the number of levels used. Stops before the first level whose
 /// values would need too many ranges.
 fn product<'a>(sets: &[&[Component<'a>]], reasons: &mut Vec<String>) -> (usize, Vec<Vec<Component<'a>>>) {
     let mut keys: Vec<Vec<Component<'a>>> = vec![Vec::new()];

@@ -22,8 +22,8 @@
 //! its version and its JSON. Steps for the handlers of this crate's patterns have no version.
 //!
 //! `RowKey`s that begin with [`RESERVED`](table_core::key::text::RESERVED) sort after all other keys in their partition. Typed writes and point reads refuse
-//! them, and typed queries skip them. Each outbox row is in the partition of its change, so the rows are spread over partitions like the changes, and cause no
-//! hot spot.
+//! them, and typed queries skip them. Each outbox row is in the partition of its change, so the rows are spread over partitions just as the changes are, and do
+//! not create a hot spot.
 //!
 //! # Guarantee
 //! A change and its intent are written atomically. Every intent is eventually performed at least once: as soon as a worker receives its message, or after a

@@ -78,7 +78,7 @@ pub(crate) enum Source {
     Timestamp,
     /// A part of a key, identified by its [label](crate::parts::label).
     Part(String),
-    /// A property's values of one type.
+    /// The values of a property that have the same type.
     Property(String, EdmType),
 }
 

@@ -46,7 +46,7 @@ impl WriteLease {
         Self(Arc::new(Inner { clock: clock.clone(), began, elapsed, length }))
     }
 
-    /// Returns the time left, or `None` if the lease has expired. Time is measured by the clock's elapsed time if available, otherwise by its current time.
+    /// Returns the time left, or `None` if the lease has expired. Uses the monotonic clock if available, otherwise the wall clock.
     #[must_use]
     pub fn remaining(&self) -> Option<Duration> {
         let passed = self.elapsed().or_else(|| self.passed())?;

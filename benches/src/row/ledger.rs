@@ -24,8 +24,8 @@ const TASKS: [(&str, usize); 5] =
 const LOADS: usize = 3;
 /// The number of entries to load.
 const ENTRIES: u32 = 200_000;
-/// The number of entries to load in a quick run. With two postings per entry, it is just large enough for each account's statement to fill a page. Most of the
-/// bytes on disk are then the fixed-size reserve that the engine keeps in case the disk is full.
+/// The number of entries to load in a quick run. With two postings per entry, it is just large enough for each account's statement to fill a page. At this
+/// size, most of the disk space is the fixed-size reserve that the engine keeps in case the disk fills up.
 const FEWEST: u32 = 25_000;
 
 /// A counter that gives each post a unique request id.

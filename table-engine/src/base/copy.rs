@@ -155,7 +155,7 @@ impl BaseView {
         check(&*self.run(file)?)
     }
 
-    /// Fills the buffer with the bytes of a file that start at an offset.
+    /// Fills the buffer from a file, starting at an offset.
     pub(crate) fn read_file(&self, file: &BackupFile, offset: u64, buffer: &mut [u8]) -> Result<()> {
         let run = self.run(file)?;
         let read = run.file()?.read_at(offset, buffer);

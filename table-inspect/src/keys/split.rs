@@ -1,4 +1,4 @@
-//! Splitting of keys into parts.
+//! Splits keys into parts.
 
 use table_core::schema::{Source, StoredPiece};
 

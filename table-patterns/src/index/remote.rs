@@ -177,7 +177,7 @@ impl RemoteChange {
         self.text(None)
     }
 
-    /// Returns the change as text, including the fingerprint of the resulting entry. Only a program with the same schema can compare this fingerprint.
+    /// Returns the change as text, including the fingerprint of the resulting entry. Fingerprints are comparable only between programs with the same schema.
     pub(crate) fn recorded(&self, entity: &EntitySchema) -> String {
         let (at, hash) = match &self.fingerprint {
             EntryFingerprint::Unknown => return self.to_text(),

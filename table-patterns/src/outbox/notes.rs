@@ -10,7 +10,7 @@ use crate::outbox::rows::{ATTEMPTS, CLAIM, ERROR, NOT_BEFORE, PROMPTED, Pending,
 /// A note that a worker or a sweep adds to an outbox row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Note<'a> {
-    /// A sweep has sent a message for the row at the given time.
+    /// At the given time, a sweep sent a message for the row.
     Prompted(u64),
     /// A worker has claimed the row until a given time. Contains the claim's identifier and the number of started attempts.
     Claimed { by: &'a str, attempts: u32, until: u64, wait: u64 },

@@ -87,7 +87,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         Self { keeping: Some(Arc::new(keeping)), opened: Arc::default(), ..self }
     }
 
-    /// Sets the number of retained periods before the current period.
+    /// Sets the number of periods before the current one that are retained.
     #[must_use]
     pub fn retain(self, periods: u16) -> Self {
         Self { retain: periods, ..self }

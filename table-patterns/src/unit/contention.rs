@@ -1,4 +1,4 @@
-//! A transaction's contention with other processes: its lost attempts and its reservation.
+//! A transaction's contention with other processes: the attempts that failed because of conflicts, and the transaction's reservation.
 
 use std::sync::Arc;
 use std::time::Duration;

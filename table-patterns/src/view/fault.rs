@@ -2,7 +2,7 @@
 
 use table_core::{Error, Fault};
 
-/// The reason why a view cannot be written or read.
+/// The reason a view cannot be written or read.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum ViewFault {
     #[error("one entity adds more to the sum than an Int64 can hold; add a smaller number")]

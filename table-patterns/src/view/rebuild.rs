@@ -1,4 +1,4 @@
-//! Builds a view from the rows of its source, while other programs write. A rebuild proceeds page by page and is resumable.
+//! Builds a view from the rows of its source, while other programs keep writing to the source. A rebuild proceeds page by page and is resumable.
 
 use std::collections::BTreeSet;
 use std::fmt;

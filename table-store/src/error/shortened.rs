@@ -44,7 +44,7 @@ impl Display for Quoted<'_> {
     }
 }
 
-/// The printed part of quoted text, and the total length if part of the text is omitted.
+/// The displayed prefix of quoted text, and the full length if the text was truncated.
 struct With<S>(S, Option<usize>);
 
 impl<S: Display> Display for With<S> {

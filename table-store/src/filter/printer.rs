@@ -18,7 +18,7 @@ enum Step {
     Condition(usize, Level),
 }
 
-/// Prints the filter in the service's grammar, without percent-encoding (LIT-4).
+/// Formats the filter in the service's syntax, without percent-encoding (LIT-4).
 ///
 /// Parentheses are printed where precedence requires them (FIL-2), around a right operand with the same operator, and around a comparison
 /// after `not`.

@@ -106,7 +106,7 @@ impl Continuation {
         Self { kind: Kind::Start, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Checks that the continuation belongs to this query on this table. This function works for every backend, whether its positions are keys or opaque
+    /// Checks that the continuation token belongs to this query on this table. Works for every backend, whether its positions are keys or opaque
     /// values.
     ///
     /// # Errors

@@ -48,7 +48,8 @@ pub struct SchemaRecord {
     /// The time of the first request for each backfill that has been requested but has not begun, keyed by the name of the pending part. The times are in
     /// [ticks](crate::ticks), according to the store's clock.
     pub waiting: BTreeMap<String, u64>,
-    /// The reason passed to [`accept_schema`](crate::Table::accept_schema), followed by the compatibility and its rules, or `None` if no schema
+    /// The reason passed to [`accept_schema`](crate::Table::accept_schema), followed by the verdict on compatibility and the rules behind it, or `None` if no
+    /// schema
     /// was accepted.
     pub accepted: Option<String>,
     /// The number of schemas stored so far for this entity type, including this one.

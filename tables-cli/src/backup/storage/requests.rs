@@ -130,7 +130,7 @@ impl Requests {
         self.names_if(folder, |_| true)
     }
 
-    /// Returns the names of the files and subfolders in a folder, except those that are only reserved by an empty object.
+    /// Returns the names of the files and subfolders in a folder, except those that exist only as empty placeholder objects.
     pub(super) fn files(&self, folder: &str) -> Result<Vec<String>> {
         let is_manifest = |object: &ObjectMeta| object.location.extension() == Some("json");
         self.names_if(folder, |object| object.size > 0 || !is_manifest(object))
