@@ -26,7 +26,7 @@ const READS: u32 = 200;
 const ROUNDS: usize = 15;
 /// The deadline for merges to purge deleted rows from the base.
 const SECONDS: Duration = Duration::from_secs(3);
-/// How long an idle engine is observed.
+/// The time for which an idle engine is observed.
 const IDLE: Duration = Duration::from_secs(2);
 
 /// Measures reads after deletions, queue operations and the writes of an idle engine, and adds the results to the report.

@@ -148,7 +148,7 @@ async fn type_6_and_key_3_an_entity_that_cannot_be_represented_does_not_hide_the
         let client = server.client(Options::new());
         let found = client.query(&table(), &Query::new(KeyRange::ALL), None).await.unwrap();
         let keys: Vec<_> = found.rows.iter().map(|entity| entity.row_key.to_owned()).collect();
-        assert_eq!(keys, ["1", "2"], "{entity}");
+        assert_eq!((keys, found.skipped), (vec!["1".to_owned(), "2".to_owned()], 1), "{entity}");
     }
     for entity in entities {
         let server = Server::start([json(200, &format!("{{{entity}}}"))]).await;

@@ -2,7 +2,7 @@
 
 use crate::codec::date_format;
 
-/// Splits a format string into literals and fields. An unnamed placeholder stands for the field `next`.
+/// Splits a format string into literals and fields. An unnamed placeholder represents the field `next`.
 pub(crate) fn pieces(text: &str, next: Option<&str>, is_field: impl Fn(&str) -> bool + Copy) -> Vec<String> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while let Some((before, inside, after)) = placeholder(rest, is_field) {

@@ -30,7 +30,7 @@ pub struct IndexReport {
     pub found: u64,
     /// The number of findings repaired.
     pub repaired: u64,
-    /// How long to wait before retrying a backfill that could not begin, because programs built from an older release may still have requests in flight.
+    /// The delay before retrying a backfill that could not begin, because programs built from an older release may still have requests in flight.
     pub retry_after: Option<Duration>,
 }
 

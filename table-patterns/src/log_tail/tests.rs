@@ -39,7 +39,7 @@ const T6: u64 = 635_442_654_321_234_567;
 /// The number of ticks in a day.
 const DAY: u64 = 864_000_000_000;
 
-/// Creates a clock that stands still, and the value with which a test sets its time.
+/// Creates a stopped clock, and the value with which a test sets its time.
 fn standing() -> (Clock, Arc<AtomicU64>) {
     let now = Arc::new(AtomicU64::new(T6));
     let hand = Arc::clone(&now);

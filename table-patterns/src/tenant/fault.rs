@@ -145,7 +145,9 @@ pub(super) enum TenantFault {
     )]
     #[fault(SchemaMismatch)]
     Newer { entity: &'static str, part: String },
-    #[error("{0} rows are left after three passes; stop the writers of the tenant and erase it again")]
+    #[error(
+        "{0} rows are left after three passes; stop the writers of the tenant, delete rows that the store cannot represent by their keys, and erase it again"
+    )]
     #[fault(UpdateConditionNotSatisfied)]
     Left(u64),
 }

@@ -13,7 +13,7 @@ const FIRST: Duration = Duration::from_millis(1);
 /// The sleep function counts as unusable once this many consecutive sleeps have ended on their first poll. A single sleep may end on its first poll because the
 /// polling thread was suspended.
 const ATTEMPTS: usize = 4;
-/// How long to wait before an unusable sleep function is tried again.
+/// The delay before an unusable sleep function is tried again.
 const UNUSABLE: Duration = Duration::from_secs(60);
 
 /// The timer that wakes a worker's running steps. All steps share one sleep.

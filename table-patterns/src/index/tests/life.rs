@@ -33,6 +33,8 @@ fn a_new_index_supports_queries_only_once_it_is_built() {
         assert!(table.states().await?.iter().all(|(_, state)| *state == IndexState::Building));
         let not_ready = |error: table_core::Error| error.code() == ErrorCode::IndexNotReady;
         assert!(not_ready(table.get(Staff::by_email("Marketing", "mail1")).await.unwrap_err()));
+        assert!(not_ready(table.exists(Staff::by_email("Marketing", "mail1")).await.unwrap_err()));
+        assert!(not_ready(table.get_many([Staff::by_email("Marketing", "mail1")]).await.unwrap_err()));
         assert!(not_ready(table.query(Staff::by_email_rows("Sales").email(..)).collect().await.unwrap_err()));
         assert!(not_ready(table.get_by_index(Staff::by_last_name("Sales", "Name1")).await.unwrap_err()));
         assert_eq!(table.query(Staff::partition("Sales")).collect().await?.len(), 15, "the entities answer");
@@ -65,6 +67,13 @@ fn a_new_index_supports_queries_only_once_it_is_built() {
         elder(&mut now[1]);
         assert_eq!(stored(&engine, &["Company"]).await?, expected(&now));
         assert_eq!(table.get(Staff::by_email("Marketing", "new")).await?.as_deref(), Some(&now[1]));
+        let emails = ["none", "new"].map(|email| Staff::by_email("Marketing", email));
+        let found = table.get_many(emails).await?;
+        assert_eq!(found.iter().map(Option::as_deref).collect::<Vec<_>>(), [None, Some(&now[1])]);
+        assert!(table.exists(Staff::by_email("Marketing", "new")).await?);
+        assert!(
+            table.exists(Staff::key("Marketing", 1)).await? && !table.exists(Staff::key("Sales", 2)).await?
+        );
         Ok::<(), table_core::Error>(())
     })
     .unwrap();
