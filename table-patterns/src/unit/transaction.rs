@@ -172,7 +172,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
                 Some(turn) => turn,
                 None => self.turns.enter(table, partition_key, runtime).await,
             };
-            if attempts.is_alone {
+            if attempts.is_alone || turn.group().is_some_and(|group| group.is_nearly_full()) {
                 turn.flush().await;
             }
             let mut unit = self.unit_in(partition_key.clone())?;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::Result;
+use crate::row::view::is_same_name;
 use crate::row::{Row, RowView, RowWriter};
 
 /// Returns the row with the patch's properties added or replaced. A property may change its type (TYPE-12). Properties absent from the patch are kept (MRG-1).
@@ -52,8 +53,9 @@ fn overwritten(row: RowView<'_>, patch: RowView<'_>) -> Option<Row> {
     for index in 0..patch.len() {
         // `merge` reports an invalid value in the patch.
         patch.at(index).ok()?;
-        let (label, value) = (patch.label(index)?, patch.values()?.get(patch.place(index)?)?);
-        let found = (next..row.len()).chain(0..next).find(|found| row.label(*found) == Some(label))?;
+        let ((tag, name), value) = (patch.label(index)?, patch.values()?.get(patch.place(index)?)?);
+        let is_found = |(found_tag, found)| found_tag == tag && is_same_name(found, name);
+        let found = (next..row.len()).chain(0..next).find(|found| row.label(*found).is_some_and(is_found))?;
         values.push((row.place(found).filter(|place| place.len() == value.len())?, value));
         next = found + 1;
     }

@@ -287,7 +287,7 @@ impl<'a> RowView<'a> {
     #[inline]
     pub fn find(&self, name: &str, hint: &mut usize) -> Result<Option<ValueRef<'a>>> {
         match self.label(*hint) {
-            Some((tag, found)) if found == name.as_bytes() => {
+            Some((tag, found)) if is_same_name(found, name.as_bytes()) => {
                 let value = self.value(*hint).ok_or_else(|| corrupted("directory"))?;
                 *hint += 1;
                 decode(tag, value)
@@ -304,7 +304,7 @@ impl<'a> RowView<'a> {
         self.check_version()?;
         for index in 0..self.len() {
             let (tag, found) = self.label(index).ok_or_else(|| corrupted("directory"))?;
-            if found == name.as_bytes() {
+            if is_same_name(found, name.as_bytes()) {
                 return Ok(Some((index, tag)));
             }
         }
@@ -327,7 +327,7 @@ impl<'a> RowView<'a> {
         let count = self.len();
         for index in (*hint..count).chain(0..count.min(*hint)) {
             let (tag, found) = self.label(index).ok_or_else(|| corrupted("directory"))?;
-            if found == name.as_bytes() {
+            if is_same_name(found, name.as_bytes()) {
                 *hint = index + 1;
                 return decode(tag, self.value(index).ok_or_else(|| corrupted("directory"))?);
             }
@@ -341,6 +341,13 @@ impl<'a> RowView<'a> {
         let items = if view.count.is_none() { 1 } else { view.len() };
         (0..items).map(move |index| view.at(index))
     }
+}
+
+/// Returns `true` if two property names are equal. The last bytes are compared first, because the names of a wide row, such as `A001` and `A002`, often differ
+/// only there, and this comparison needs no call.
+#[inline]
+pub(super) fn is_same_name(left: &[u8], right: &[u8]) -> bool {
+    left.last() == right.last() && left == right
 }
 
 /// Returns a directory entry and its predecessor, predecessor first. The predecessor of the first entry is 0.

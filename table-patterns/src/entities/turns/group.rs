@@ -66,6 +66,10 @@ struct State {
     /// The members' admission checks. They are repeated when the group is committed, which may be long after a member has joined.
     admissions: Vec<Admission>,
     bytes: usize,
+    /// The number of operations in the group's transaction.
+    count: usize,
+    /// The number of operations that the last member added to the transaction.
+    added: usize,
     /// The function that commits the group; `None` once the group is sealed.
     commit: Option<CommitGroup>,
     /// The running commit. Any member can drive it.
@@ -111,6 +115,8 @@ impl Group {
             recorder: None,
             admissions: Vec::new(),
             bytes: 0,
+            count: 0,
+            added: 0,
             commit: Some(commit),
             sealed: None,
             outcome: None,
@@ -139,6 +145,12 @@ impl Group {
     /// Remembers a stored row. Subsequent units of work can then read it without a request.
     pub(crate) fn remember(&self, row_key: &RowKey, found: Option<&StoredRow>) {
         self.lock().read.insert(row_key.clone(), found.cloned());
+    }
+
+    /// Returns `true` if the transaction has no room for another unit of work like the last one. Such a unit would run in vain, and run again after the commit.
+    pub(crate) fn is_nearly_full(&self) -> bool {
+        let state = self.lock();
+        state.count + state.added > state.limits.operations
     }
 
     /// Adds all operations of a unit of work. If the group is sealed or refuses the operations, adds nothing and returns `None`.
@@ -185,7 +197,8 @@ impl Group {
             state.records.truncate(before);
             return None;
         }
-        state.bytes = bytes;
+        state.added = count - state.count;
+        (state.bytes, state.count) = (bytes, count);
         state.sources.extend(sources);
         state.admissions.push(admission);
         let mut joined = Vec::with_capacity(rows.len());

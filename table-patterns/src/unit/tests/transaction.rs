@@ -410,6 +410,29 @@ fn transactions_that_wait_for_their_turns_share_a_timer() {
 }
 
 #[test]
+fn a_transaction_that_finds_its_group_full_does_not_run_twice() {
+    let (_, accounts) = bank();
+    let runs = AtomicUsize::new(0);
+    // Three of these units fill a group: a transaction has at most 100 operations.
+    let post = async |first: u32| {
+        let post = accounts.transaction(Account::partition("t"), async |unit| {
+            runs.fetch_add(1, Ordering::Relaxed);
+            for number in first..first + 30 {
+                unit.insert(&Entry { tenant: "t".into(), number, cents: 1 })?;
+            }
+            Ok::<_, Error>(())
+        });
+        post.await.map(drop)
+    };
+    let held = turn(&accounts);
+    let mut posts = Box::pin(join_all((0..12).map(|at| post(at * 30))));
+    assert!((&mut posts).now_or_never().is_none(), "the turn is taken");
+    drop(held);
+    block_on(posts).into_iter().collect::<Result<(), _>>().unwrap();
+    assert_eq!(runs.into_inner(), 12);
+}
+
+#[test]
 fn a_lost_response_is_an_error_of_every_unit_of_the_group() {
     let (store, accounts) = bank();
     store.script(
