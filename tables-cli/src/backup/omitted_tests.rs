@@ -25,7 +25,7 @@ use crate::transfer::ordered::Entities;
 #[derive(Debug)]
 struct Strange {
     engine: Engine,
-    /// The RowKeys of the rows that cannot be read.
+    /// The row keys of the rows that cannot be read.
     unreadable: Mutex<BTreeSet<String>>,
     code: ErrorCode,
     /// The number of pages read before the store fails.
@@ -88,7 +88,7 @@ impl World {
         tables.pop().unwrap()
     }
 
-    /// Returns the RowKeys and the values of the rows in a generation.
+    /// Returns the row keys and the values of the rows in a generation.
     async fn rows(&self, table: &TableRows) -> String {
         let repository = Repository::open(self.folder.path()).unwrap();
         let (mut rows, mut found) = (Merged::open(&repository, Some(table)).unwrap(), Vec::new());
@@ -110,7 +110,7 @@ async fn a_row_that_a_page_omits_is_kept_as_in_the_earlier_generation() {
         (ErrorCode::EntityMismatch, 1, false),
     ] {
         let world = World::new(code).await;
-        let options = || CaptureOptions { layers, settle, ..CaptureOptions::default() };
+        let options = || CaptureOptions { settle, layers, ..CaptureOptions::default() };
         world.back_up(options()).await;
         for row in ["0", "4", "9"] {
             world.table().insert_or_replace(&TableEntity::new("p", row).unwrap().with("V", 7)).await.unwrap();
