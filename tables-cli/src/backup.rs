@@ -38,6 +38,8 @@ pub mod merged;
 #[cfg(test)]
 #[cfg(feature = "object-store")]
 mod object_tests;
+#[cfg(test)]
+mod omitted_tests;
 pub mod opened;
 #[cfg(test)]
 mod order_tests;
@@ -54,6 +56,8 @@ mod takeover_tests;
 #[cfg(test)]
 mod tests;
 pub mod verify;
+#[cfg(test)]
+mod verify_tests;
 mod work;
 
 pub use generation::{Contents, Generation};

@@ -40,14 +40,14 @@ use crate::output::Format;
 use crate::program::Lasting;
 use crate::rows::all_tables;
 use crate::store::StoreOptions;
-use crate::terminal::{Printable, json_text};
+use crate::terminal::{self, Printable, json_text};
 
 /// The help message for a command that needs rows in key order, on a store that returns them in a different order.
 const ORDER_HELP: &str = "copy the tables to a folder with `tables copy`, and use the folder";
 
 /// Query, change, copy and back up tables of Azure Table Storage, an emulator, a table-server or a folder.
 ///
-/// Exit codes: 0 done or found, 1 nothing found, 2 wrong usage, 3 refused, 4 the store failed.
+/// Exit codes: 0 done or found, 1 nothing found, 2 wrong usage, 3 refused, 4 the store failed, 5 the store omitted rows.
 #[derive(Debug, Parser)]
 #[command(name = "tables", version, propagate_version = true, max_term_width = 120)]
 pub struct Tables {
@@ -250,7 +250,23 @@ fn say_json(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<()> {
     writeln!(out, "{json}").map_err(Failure::file("-"))
 }
 
+/// Returns the part of a report that tells the number of omitted rows, or an empty string if no row was omitted.
+fn omitted_part(rows: u64) -> String {
+    if rows == 0 { String::new() } else { format!(", {} omitted", count_of(rows, "row")) }
+}
+
+/// Returns the exit code of a command whose output has no report. If the store omitted rows, prints a warning with their number.
+fn end(exit: Exit, omitted: u64) -> Exit {
+    if omitted > 0 {
+        let rows = count_of(omitted, "row");
+        terminal::print_line(format_args!(
+            "warning: {rows} omitted, because the store cannot represent them as entities"
+        ));
+    }
+    exit.after_omitting(omitted)
+}
+
 /// Returns a number with its noun, such as `1 row` and `2 rows`.
-fn count_of(count: u64, noun: &str) -> String {
+pub(crate) fn count_of(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

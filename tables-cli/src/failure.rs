@@ -17,6 +17,16 @@ pub enum Exit {
     Refused = 3,
     /// The store, the network or the disk failed.
     Store = 4,
+    /// The command finished, but a store omitted rows that it cannot represent as entities. The result lacks these rows.
+    Omitted = 5,
+}
+
+impl Exit {
+    /// Returns `Omitted` if a store omitted rows. Returns this exit code otherwise.
+    #[must_use]
+    pub const fn after_omitting(self, rows: u64) -> Self {
+        if rows == 0 { self } else { Self::Omitted }
+    }
 }
 
 impl From<Exit> for std::process::ExitCode {

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use table_core::query::{Continuation, Page, Query, Select};
+use table_core::query::{Continuation, Page, Query, Rows, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
-use table_core::{Engine, EntityKey, Result, TableName, TableStore, Transaction};
+use table_core::{Engine, EntityKey, Error, ErrorCode, Result, TableName, TableStore, Transaction};
 
 /// Test code run by a [`Hooked`] store. An error returned by a hook fails the request.
 pub(crate) trait Hooks: fmt::Debug + Send + Sync + 'static {
@@ -19,6 +19,11 @@ pub(crate) trait Hooks: fmt::Debug + Send + Sync + 'static {
 
     /// Returns the maximum number of rows in a page, or `None` if the query determines it.
     fn page_rows(&self) -> Option<usize> {
+        None
+    }
+
+    /// Returns the error code of reads of a stored row that the store cannot represent as an entity. Pages omit such a row.
+    fn unreadable(&self, _table: &TableName, _key: &EntityKey) -> Option<ErrorCode> {
         None
     }
 
@@ -76,7 +81,11 @@ impl<H: Hooks> TableStore for Hooked<H> {
 
     async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
         self.0.before_get(table).await?;
-        self.0.engine().get(table, key, select).await
+        let found = self.0.engine().get(table, key, select).await?;
+        match self.0.unreadable(table, key).filter(|_| found.is_some()) {
+            Some(code) => Err(Error::new(code, "the stored row is not a valid entity")),
+            None => Ok(found),
+        }
     }
 
     async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
@@ -84,7 +93,16 @@ impl<H: Hooks> TableStore for Hooked<H> {
         let query = Query { top: self.0.page_rows().or(query.top), ..query.clone() };
         let page = self.0.engine().query(table, &query, from).await?;
         self.0.after_query(table, &page).await?;
-        Ok(page)
+        let (mut rows, mut skipped) = (Rows::default(), page.skipped);
+        for row in page.rows.iter() {
+            let key = EntityKey::new(row.partition_key, row.row_key)?;
+            if self.0.unreadable(table, &key).is_some() {
+                skipped += 1;
+            } else {
+                rows.push(row.partition_key, row.row_key, row.row, Some(row.etag()));
+            }
+        }
+        Ok(Page { rows, skipped, ..page })
     }
 
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {

@@ -41,6 +41,7 @@ pub mod store;
 pub mod tail;
 pub mod terminal;
 pub mod transfer;
+mod warnings;
 
 pub use commands::{Tables, run};
 pub use failure::{Exit, Failure};

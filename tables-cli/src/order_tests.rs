@@ -149,7 +149,7 @@ async fn agree(rows: &Table, page_rows: usize) -> Result<(), TestCaseError> {
 
         let selected = rows.values().filter(|(_, is_selected)| *is_selected).count() as u64;
         let deleted = delete(&store, &name(), chosen.clone(), false, None).await.unwrap();
-        prop_assert_eq!(deleted, Deleted { deleted: selected, kept: 0 }, "{}", store);
+        prop_assert_eq!(deleted, Deleted { deleted: selected, kept: 0, omitted: 0 }, "{}", store);
         let left = rows.iter().filter(|(_, (_, is_selected))| !is_selected).map(|(key, _)| key.clone());
         prop_assert_eq!(keys_of(&engine).await, left.collect(), "{}", store);
     }

@@ -7,6 +7,7 @@ use clap::Parser;
 
 use crate::failure::{Exit, Failure, Result};
 use crate::terminal::{self, Filtered};
+use crate::warnings;
 
 /// Parses the command line, runs the command on standard output, reports any failure, and returns the exit code.
 ///
@@ -24,7 +25,7 @@ pub fn program<C: Parser>(run: impl AsyncFnOnce(C, &mut (dyn Write + Send)) -> R
             return code.into();
         }
     };
-    print_warnings();
+    warnings::print_all();
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => return report(&Failure::file("the runtime")(error)).into(),
@@ -42,20 +43,6 @@ pub fn program<C: Parser>(run: impl AsyncFnOnce(C, &mut (dyn Write + Send)) -> R
         (Ok(exit), _) => exit,
     }
     .into()
-}
-
-/// Prints the warnings of the libraries to standard error, for example for each stored row that a page omits because it is not a valid entity.
-fn print_warnings() {
-    // By default, the library reports a failed write with `eprintln!`, which panics if standard error is closed.
-    let log = tracing_subscriber::fmt()
-        .with_writer(|| Filtered::new(std::io::stderr()))
-        .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
-        .with_ansi(false)
-        .with_target(false)
-        .without_time()
-        .log_internal_errors(false);
-    // If an earlier command in this process has already installed a subscriber, it is kept.
-    let _ = log.try_init();
 }
 
 /// Reports a failure and the next step. Returns the exit code of the failure.

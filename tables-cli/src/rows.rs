@@ -173,6 +173,7 @@ pub struct Pages<'a> {
     is_over: bool,
     is_optional: bool,
     rate: Option<Rate>,
+    omitted: u64,
 }
 
 impl<'a> Pages<'a> {
@@ -181,7 +182,17 @@ impl<'a> Pages<'a> {
     pub fn new(store: &'a DynTableStore, table: &'a TableName, selected: impl Into<Selected>) -> Self {
         let selected = Box::new(selected.into());
         let request = Box::new(selected.request());
-        Self { store, table, request, selected, from: None, is_over: false, is_optional: false, rate: None }
+        Self {
+            store,
+            table,
+            request,
+            selected,
+            from: None,
+            is_over: false,
+            is_optional: false,
+            rate: None,
+            omitted: 0,
+        }
     }
 
     /// Makes the reader return no rows if the table does not exist.
@@ -225,7 +236,14 @@ impl<'a> Pages<'a> {
         }
         self.from.clone_from(&page.continuation);
         self.is_over = page.continuation.is_none();
+        self.omitted += page.skipped;
         Ok(Some(Page { rows: self.selected.of_page(page.rows)?, ..page }))
+    }
+
+    /// Returns the number of stored rows that the pages read so far omit, because the store cannot represent them as entities.
+    #[must_use]
+    pub const fn omitted(&self) -> u64 {
+        self.omitted
     }
 
     /// Returns `true` if the store returns rows in key order.
@@ -241,7 +259,7 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// Returns `true` if a table has no rows or does not exist.
+/// Returns `true` if a table has no rows or does not exist. Rows that the store omits count as rows.
 ///
 /// # Errors
 /// Any error from the store.
@@ -249,7 +267,7 @@ pub async fn is_empty(store: &DynTableStore, table: &TableName) -> Result<bool> 
     let first = Query { top: Some(1), ..Query::new(KeyRange::ALL) };
     let mut pages = Pages::new(store, table, first).if_exists();
     while let Some(page) = pages.next().await? {
-        if !page.rows.is_empty() {
+        if !page.rows.is_empty() || page.skipped > 0 {
             return Ok(false);
         }
     }

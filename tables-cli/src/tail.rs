@@ -43,9 +43,17 @@ pub struct Tail {
     is_descending: Option<bool>,
     /// The RowKey of the newest row seen so far.
     last: Option<String>,
+    /// The number of rows that the pages read at the beginning omit.
+    omitted: u64,
 }
 
 impl Tail {
+    /// Returns the number of rows that the store omitted when the newest rows were read, because it cannot represent them as entities.
+    #[must_use]
+    pub const fn omitted(&self) -> u64 {
+        self.omitted
+    }
+
     /// Returns a reader and the newest rows (at most `lines`), oldest first.
     ///
     /// If the newest rows sort first, reads only as many pages as needed for `lines` rows. Otherwise, reads the entire range. Keeps `lines` rows and one page
@@ -63,7 +71,8 @@ impl Tail {
         let named = |schema: &StoredSchema| (table.folded().to_owned(), schema.clone());
         let named = schemas.iter().map(named).collect();
         let (selected, schemas) = (selected.into(), schemas.to_vec());
-        let mut tail = Self { store, table, selected, schemas, named, is_descending: None, last: None };
+        let mut tail =
+            Self { store, table, selected, schemas, named, is_descending: None, last: None, omitted: 0 };
         let mut newest: VecDeque<TableEntity> = VecDeque::new();
         let mut pages = Pages::new(&tail.store, &tail.table, tail.selected.clone());
         let mut last = None;
@@ -89,6 +98,7 @@ impl Tail {
             newest.extend(entities);
             newest.drain(..newest.len().saturating_sub(lines));
         }
+        tail.omitted = pages.omitted();
         tail.last = last;
         Ok((tail, newest.into()))
     }

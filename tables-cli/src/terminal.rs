@@ -5,6 +5,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::transfer::progress;
+
 /// Text for a terminal. Control characters other than line ends are replaced with U+FFFD.
 ///
 /// ```
@@ -90,11 +92,14 @@ impl<W: Write> Write for Filtered<W> {
     }
 }
 
-/// Writes text to standard error, replacing control characters.
+/// Writes text to standard error, replacing control characters. A progress display is hidden meanwhile.
 pub(crate) fn print(text: impl Display) {
-    let mut out = io::stderr();
-    // If standard error is closed, the text is lost.
-    let _ = write!(out, "{}", Printable(text)).and_then(|()| out.flush());
+    let text = Printable(text).to_string();
+    progress::hidden_while(|| {
+        let mut out = io::stderr();
+        // If standard error is closed, the text is lost.
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    });
 }
 
 /// Writes a line to standard error.

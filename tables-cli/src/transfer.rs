@@ -17,6 +17,7 @@ pub mod schema;
 mod sequences;
 mod settled;
 pub mod state;
+pub(crate) mod stored;
 pub mod sync;
 pub(crate) mod wholes;
 pub mod writer;

@@ -18,6 +18,7 @@ use crate::transfer::checksum::Checksum;
 use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::ordered::Ordered;
 use crate::transfer::progress;
+use crate::transfer::stored::{self, Stored};
 
 /// The maximum number of passes that `--settle` makes over a table after the first pass.
 const PASSES: u32 = 4;
@@ -148,8 +149,12 @@ impl Capture<'_> {
         let source = Ordered::new(self.pages(name).behind(from))?;
         let target = Merged::open(self.repository, base)?.behind(current.last_key()?);
         let mut comparison = Comparison::new(source, target);
+        // IMPORTANT: the rows before the recorded position count as well, because the last page before it may have omitted the next row of the base.
+        let before = current.omitted;
         let (mut saved, bar) = (Instant::now(), progress::rows("backed up"));
         while let Some(compared) = comparison.next().await? {
+            current.omitted = before + comparison.source().omitted();
+            let compared = self.confirmed(name, compared, current.omitted).await?;
             let key = compared.key();
             current.last = Some((key.partition_key.as_str().to_owned(), key.row_key.as_str().to_owned()));
             add(compared, is_full, &mut layer, &mut current.changes, &mut current.checksum)?;
@@ -162,6 +167,7 @@ impl Capture<'_> {
                 saved = Instant::now();
             }
         }
+        current.omitted = before + comparison.source().omitted();
         bar.finish_and_clear();
         let end = layer.sync()?;
         let mut layers =
@@ -182,6 +188,27 @@ impl Capture<'_> {
             checksum: current.checksum.to_string(),
             changes: current.changes,
             consistency,
+            omitted: current.omitted,
+        })
+    }
+
+    /// Returns the difference of a row. A row that only the base contains may also have been omitted by the page, so its key is read if pages of the table omit
+    /// rows. If the row exists but cannot be read, the version in the base is kept.
+    async fn confirmed(&self, name: &TableName, compared: Compared, omitted: u64) -> Result<Compared> {
+        let base = match compared {
+            Compared::Extra(base) if omitted > 0 => base,
+            compared => return Ok(compared),
+        };
+        if let Some(rate) = &self.rate {
+            rate.ready().await;
+            rate.count(1);
+        }
+        // Reads by key do not renew the lock.
+        self.repository.storage().keep_lock()?;
+        Ok(match stored::read(self.store, name, base.key(), true).await? {
+            Stored::Missing => Compared::Extra(base),
+            Stored::Entity(entity) => Compared::both(entity, base),
+            Stored::Unreadable => Compared::Same(base),
         })
     }
 
@@ -200,6 +227,7 @@ impl Capture<'_> {
             let (mut changes, mut checksum) = (Changes::default(), Checksum::default());
             let mut confirmed = Instant::now();
             while let Some(compared) = comparison.next().await? {
+                let compared = self.confirmed(&name, compared, comparison.source().omitted()).await?;
                 add(compared, false, &mut layer, &mut changes, &mut checksum)?;
                 // Writes renew the lock, but equal rows are not written, so the lock must be renewed explicitly.
                 if confirmed.elapsed() >= self.options.pause {
@@ -207,6 +235,7 @@ impl Capture<'_> {
                     confirmed = Instant::now();
                 }
             }
+            table.omitted = comparison.source().omitted();
             let end = layer.sync()?;
             if end.rows == 0 {
                 storage.remove(&path)?;

@@ -89,6 +89,16 @@ pub struct TableRows {
     pub changes: Changes,
     /// The consistency of the rows.
     pub consistency: Consistency,
+    /// The number of rows that the store omitted from its pages, because it cannot represent them as entities. If an earlier generation contains such a row, the
+    /// generation contains that version of it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub omitted: u64,
+}
+
+/// Returns `true` for a count of zero, which is not stored.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that `serde` needs")]
+pub(crate) const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A layer of a table's backup.

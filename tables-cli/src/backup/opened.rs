@@ -66,6 +66,18 @@ impl Opened {
         }
     }
 
+    /// Returns the number of rows of a table that the store omitted during the backup.
+    #[must_use]
+    pub fn omitted(&self, table: &TableName) -> u64 {
+        self.layers(table).map_or(0, |found| found.omitted)
+    }
+
+    /// Returns a table of a generation that consists of layers.
+    fn layers(&self, table: &TableName) -> Option<&TableRows> {
+        let Rows::Layers(_, tables) = &self.rows else { return None };
+        tables.iter().find(|found| found.name.eq_ignore_ascii_case(table.as_str()))
+    }
+
     /// Returns the stored schemas of a table.
     ///
     /// # Errors
@@ -102,9 +114,8 @@ impl Opened {
     /// `Refused` if a layer is corrupted.
     pub fn rows<'a>(&'a self, table: &'a TableName, range: &KeyRange) -> Result<BackupRows<'a>> {
         Ok(match &self.rows {
-            Rows::Layers(repository, tables) => {
-                let found = tables.iter().find(|found| found.name.eq_ignore_ascii_case(table.as_str()));
-                BackupRows::Merged(Merged::open(repository, found)?.within(range.clone()))
+            Rows::Layers(repository, _) => {
+                BackupRows::Merged(Merged::open(repository, self.layers(table))?.within(range.clone()))
             }
             Rows::Files(store, _) => {
                 BackupRows::Paged(Ordered::new(Pages::new(store, table, Query::new(range.clone())))?)

@@ -4,6 +4,7 @@ use table_core::query::{KeyRange, Select};
 use table_core::{DynTableStore, EntityKey, IfMatch, Query, TableName, TableStoreExt};
 
 use crate::backup::opened::Opened;
+use crate::commands::count_of;
 use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 use crate::transfer::compare::{Compared, Comparison};
@@ -49,6 +50,9 @@ pub struct Restored {
     pub written: u64,
     /// The number of rows deleted.
     pub deleted: u64,
+    /// The number of rows that the target omitted, because it cannot represent them as entities; they are not compared with the backup. If the whole table is
+    /// selected, also the number of rows that the store omitted during the backup, which the backup lacks or contains in an earlier version.
+    pub omitted: u64,
 }
 
 impl Restoring<'_> {
@@ -86,7 +90,10 @@ impl Restoring<'_> {
         writer.flush().await?;
         bar.finish_and_clear();
         writer.refuse_rejected(&format!("table {new} of the store"))?;
-        self.verify(name, new).await?;
+        restored.omitted = self.verify(name, new).await?;
+        if *self.range == KeyRange::ALL {
+            restored.omitted += self.backup.omitted(name);
+        }
         Ok(restored)
     }
 
@@ -124,6 +131,14 @@ impl Restoring<'_> {
                 )));
             }
         }
+        let omitted = comparison.target().omitted();
+        if omitted > 0 {
+            let rows = count_of(omitted, "row");
+            let help = "correct or delete the rows in the warnings, or pass `--replace` or `--keep`, which overwrite such a row if the backup has its key";
+            return Err(Failure::Refused(format!(
+                "{rows} of table {new} cannot be compared with the backup, because the store omits them; {help}"
+            )));
+        }
         Ok(())
     }
 
@@ -133,15 +148,15 @@ impl Restoring<'_> {
         let query = Query { top: Some(1), select: keys, ..Query::new(self.range.clone()) };
         let mut pages = Pages::new(self.target, new, query);
         while let Some(page) = pages.next().await? {
-            if !page.rows.is_empty() {
+            if !page.rows.is_empty() || page.skipped > 0 {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Checks that the restored rows are equal to those in the backup.
-    async fn verify(&self, name: &TableName, new: &TableName) -> Result<()> {
+    /// Checks that the restored rows are equal to those in the backup. Returns the number of rows that the target omitted.
+    async fn verify(&self, name: &TableName, new: &TableName) -> Result<u64> {
         let mut comparison = self.comparison(name, new)?;
         while let Some(compared) = comparison.next().await? {
             let differs = match &compared {
@@ -158,6 +173,6 @@ impl Restoring<'_> {
                 )));
             }
         }
-        Ok(())
+        Ok(comparison.target().omitted())
     }
 }

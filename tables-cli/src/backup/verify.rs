@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use table_core::ErrorCode;
 
 use crate::backup::files::ViewFolder;
-use crate::backup::generation::{Contents, Generation, TableRows};
+use crate::backup::generation::{Contents, Generation, Layer, TableRows};
 use crate::backup::layer::LayerReader;
 use crate::backup::merged::Merged;
 use crate::backup::repository::Repository;
@@ -20,14 +20,17 @@ pub struct Verified {
     pub generations: u64,
     /// The number of layers and engine files that were checked.
     pub files: u64,
-    /// The number of rows in the verified tables.
+    /// The number of rows in the intact tables of the newest generation.
     pub rows: u64,
+    /// The number of rows that the newest generation lacks, or contains in an earlier version, because the store omitted them.
+    pub omitted: u64,
     /// A description of each defect found, such as a corrupted or missing file.
     pub damage: Vec<String>,
 }
 
-/// Reads each layer once. If the layers are intact, also merges the tables of the newest generation and compares their checksums. Fetches each engine file once
-/// from the storage, and checks it on this machine for each generation that contains it.
+/// Reads each layer once: merges the tables of the newest generation and compares their checksums, and then reads the layers that only older generations contain.
+/// The layers of a damaged table are read again one by one. Fetches each engine file once from the storage, and checks it on this machine for each generation that
+/// contains it.
 ///
 /// # Errors
 /// `File` or `Store` if a file cannot be read now, for example because the network or the disk fails. Corruption is reported in the result, not as an error.
@@ -35,7 +38,7 @@ pub async fn verify(repository: &Repository) -> Result<Verified> {
     let (mut found, mut seen) = (Findings::default(), HashSet::new());
     let mut view = None;
     let ids = repository.ids()?;
-    for id in &ids {
+    for (age, id) in ids.iter().rev().enumerate() {
         found.verified.generations += 1;
         let generation = match repository.read(id) {
             Ok(generation) => generation,
@@ -56,16 +59,23 @@ pub async fn verify(repository: &Repository) -> Result<Verified> {
                 }
             }
             Contents::Rows { tables } => {
-                let layers = tables.iter().flat_map(|table| &table.layers);
-                for layer in layers.filter(|layer| seen.insert(layer.file.clone())) {
-                    found.verified.files += 1;
-                    let read = read_layer(repository, layer);
-                    read.or_else(|failure| found.note(failure))?;
-                }
-                if ids.last() == Some(id) && found.verified.damage.is_empty() {
-                    for table in tables {
-                        let rows = rows_of(repository, table).await;
-                        found.verified.rows += rows.or_else(|failure| found.note(failure).map(|()| 0))?;
+                for table in tables {
+                    let unseen = |layer: &&Layer| seen.insert(layer.file.clone());
+                    let layers: Vec<_> = table.layers.iter().filter(unseen).collect();
+                    found.verified.files += layers.len() as u64;
+                    if age == 0 {
+                        found.verified.omitted += table.omitted;
+                        match rows_of(repository, table).await {
+                            Ok(rows) => {
+                                found.verified.rows += rows;
+                                continue;
+                            }
+                            Err(failure) => found.note(failure)?,
+                        }
+                    }
+                    for layer in layers {
+                        let read = read_layer(repository, layer);
+                        read.or_else(|failure| found.note(failure))?;
                     }
                 }
             }
@@ -129,7 +139,7 @@ fn is_damage(failure: &Failure) -> bool {
     }
 }
 
-fn read_layer(repository: &Repository, layer: &crate::backup::generation::Layer) -> Result<()> {
+fn read_layer(repository: &Repository, layer: &Layer) -> Result<()> {
     let mut reader =
         LayerReader::open(&**repository.storage(), &repository.layer(&layer.file), layer.end.clone())?;
     while reader.next_record()?.is_some() {}

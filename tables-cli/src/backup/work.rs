@@ -9,7 +9,7 @@ use table_core::EntityKey;
 use uuid::Uuid;
 
 use crate::backup::file_name;
-use crate::backup::generation::{Changes, Consistency, Contents, Generation, Layer, TableRows};
+use crate::backup::generation::{Changes, Consistency, Contents, Generation, Layer, TableRows, is_zero};
 use crate::backup::layer::Mark;
 use crate::backup::repository::{Repository, WORKING};
 use crate::backup::sealed;
@@ -56,6 +56,9 @@ pub(super) struct Current {
     pub(super) changes: Changes,
     /// The checksum of the rows read so far.
     pub(super) checksum: Checksum,
+    /// The number of rows that the pages read so far omit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) omitted: u64,
     /// The PartitionKey and the RowKey of the last compared row.
     pub(super) last: Option<(String, String)>,
     /// The continuation token after the last compared row.
@@ -73,6 +76,7 @@ impl Current {
             mark: Mark::default(),
             changes: Changes::default(),
             checksum: Checksum::default(),
+            omitted: 0,
             last: None,
             continuation: None,
         }

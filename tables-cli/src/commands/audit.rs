@@ -6,7 +6,7 @@ use serde_json::json;
 use table_core::{FromEntity, TableEntity, TableName};
 
 use crate::audit::{Audit, Finding};
-use crate::commands::{Context, ORDER_HELP, count_of, say, say_json, tables};
+use crate::commands::{Context, ORDER_HELP, count_of, end, say, say_json, tables};
 use crate::failure::{Exit, Failure, Result};
 use crate::output::{self, Format};
 use crate::rows::{Pages, Selection};
@@ -38,10 +38,11 @@ impl AuditTables {
         let store = context.store.open(Purpose::Read).await?;
         store.require_key_order(ORDER_HELP)?;
         let names = tables(&store.tables, self.table.as_deref()).await?;
-        let (mut found, mut rows) = (Vec::new(), 0);
+        let (mut found, mut rows, mut omitted) = (Vec::new(), 0, 0);
         for name in &names {
-            let audit = self.audit(&store, name).await?;
+            let (audit, left) = self.audit(&store, name).await?;
             rows += audit.rows();
+            omitted += left;
             let findings = audit.finish();
             if context.output == Format::Table {
                 for finding in &findings {
@@ -68,10 +69,11 @@ impl AuditTables {
                 output::rows(Format::Csv, out, &names, &rows)?;
             }
         }
-        Ok(if found.is_empty() { Exit::Nothing } else { Exit::Done })
+        Ok(end(if found.is_empty() { Exit::Nothing } else { Exit::Done }, omitted))
     }
 
-    async fn audit(&self, store: &Store, name: &TableName) -> Result<Audit> {
+    /// Reads a table. Returns the audit, and the number of rows that the store omitted.
+    async fn audit(&self, store: &Store, name: &TableName) -> Result<(Audit, u64)> {
         let selected = self.selection.rows(&store.tables, name).await?;
         let mut audit =
             Audit::new(name.as_str(), keys::schemas_of_rows(&store.tables, name).await?, self.sample);
@@ -83,7 +85,7 @@ impl AuditTables {
             bar.set_position(audit.rows());
         }
         bar.finish_and_clear();
-        Ok(audit)
+        Ok((audit, pages.omitted()))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::backup::files::{CapturedFiles, capture_files};
 use crate::backup::generation::{Consistency, Contents, Generation, TableRows};
 use crate::backup::retention::Retention;
 use crate::backup::{Repository, storage, verify};
-use crate::commands::{Context, count_of, say};
+use crate::commands::{Context, count_of, omitted_part, say};
 use crate::failure::{Exit, Failure, Result};
 use crate::output;
 use crate::store::{Location, Purpose, Store};
@@ -87,6 +87,7 @@ impl Backup {
         let store = Store::open(&location, purpose).await?;
         let engine = store.engine("backup --format files");
         let repository = Repository::create_in(storage::locate(to)?, &store.identity)?;
+        let mut omitted = 0;
         match form {
             Form::Files => {
                 let captured = capture_files(&repository, engine?).await?;
@@ -100,12 +101,15 @@ impl Backup {
                 let captured = capture(&repository, &store.tables, &options).await?;
                 say_rows(&captured, out)?;
                 warn(captured.collected);
+                if let Contents::Rows { tables } = &captured.generation.contents {
+                    omitted = omitted_of(tables);
+                }
             }
         }
         if let Some(keep) = &self.keep {
             warn(prune(&repository, keep, out));
         }
-        Ok(Exit::Done)
+        Ok(Exit::Done.after_omitting(omitted))
     }
 }
 
@@ -161,12 +165,17 @@ fn rows_of(tables: &[TableRows]) -> u64 {
     tables.iter().map(|table| table.rows).sum()
 }
 
+fn omitted_of(tables: &[TableRows]) -> u64 {
+    tables.iter().map(|table| table.omitted).sum()
+}
+
 fn changes_of(tables: &[TableRows]) -> String {
     let sum = |number: fn(&TableRows) -> u64| tables.iter().map(number).sum::<u64>();
     let (added, changed) = (sum(|table| table.changes.added), sum(|table| table.changes.changed));
     let (deleted, settled) = (sum(|table| table.changes.deleted), sum(|table| table.changes.settled));
     let settled = if settled > 0 { format!(", {settled} settled") } else { String::new() };
-    format!("{added} added, {changed} changed, {deleted} deleted{settled}")
+    let left = omitted_part(omitted_of(tables));
+    format!("{added} added, {changed} changed, {deleted} deleted{settled}{left}")
 }
 
 /// Removes the generations not selected by the rules in `keep`.
@@ -225,10 +234,11 @@ async fn verify_all(folder: &Path, out: &mut dyn Write) -> Result<Exit> {
         say(out, damage)?;
     }
     let (generations, files) = (count_of(found.generations, "generation"), count_of(found.files, "file"));
-    say(out, &format!("{generations}, {files}, {}", count_of(found.rows, "row")))?;
+    let left = omitted_part(found.omitted);
+    say(out, &format!("{generations}, {files}, {}{left}", count_of(found.rows, "row")))?;
     match found.damage.len() as u64 {
         0 if found.generations == 0 => Ok(Exit::Nothing),
-        0 => Ok(Exit::Done),
+        0 => Ok(Exit::Done.after_omitting(found.omitted)),
         damaged => Err(Failure::Refused(format!(
             "{}; generations that contain none of them can be restored",
             count_of(damaged, "damaged part")

@@ -10,7 +10,7 @@ use table_core::query::KeyRange;
 use table_core::{EntityKey, FromEntity, Query, TableEntity, TableName};
 
 use crate::check::refuse_torn;
-use crate::commands::{Context, count_of, say, table};
+use crate::commands::{Context, count_of, omitted_part, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::{Pages, Selected, Selection, all_tables, is_empty};
 use crate::store::{Purpose, Store};
@@ -104,24 +104,26 @@ impl Copy {
                 self.refuse_equal_keys((&source, name), selected).await?;
             }
         }
+        let mut omitted = 0;
         for name in &names {
             let new = renamed(name)?;
-            self.copy(&source, &target, (name, &new), out).await?;
+            omitted += self.copy(&source, &target, (name, &new), out).await?;
         }
-        Ok(if names.is_empty() { Exit::Nothing } else { Exit::Done })
+        Ok(if names.is_empty() { Exit::Nothing } else { Exit::Done }.after_omitting(omitted))
     }
 
     const fn rewrites_keys(&self) -> bool {
         self.partition_key.is_some() || self.row_key.is_some()
     }
 
+    /// Copies a table. Returns the number of rows that the source omitted.
     async fn copy(
         &self,
         source: &Store,
         target: &Store,
         (name, new): (&TableName, &TableName),
         out: &mut dyn Write,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let selected = self.selection.rows(&source.tables, name).await?;
         let plain = format!(
             "copy {name} of {} to {new} of {}, {:?}, {:?}, {:?}",
@@ -159,7 +161,8 @@ impl Copy {
         };
         let copied = copying.run(&mut state).await?;
         schemas.store(&target.tables, new).await?;
-        let rows = count_of(copied, "row");
+        let omitted = state.state().omitted;
+        let rows = format!("{}{}", count_of(copied, "row"), omitted_part(omitted));
         if self.no_verify
             || self.rewrites_keys()
             || self.keep_timestamp.is_some()
@@ -167,10 +170,12 @@ impl Copy {
         {
             if was_complete {
                 let help = "delete the state file to copy the table again";
-                return say(out, &format!("{name} was copied to {new} before: {rows}, not verified; {help}"));
+                say(out, &format!("{name} was copied to {new} before: {rows}, not verified; {help}"))?;
+                return Ok(omitted);
             }
             state.finish(copied)?;
-            return say(out, &format!("copied {name} to {new}: {rows}, not verified"));
+            say(out, &format!("copied {name} to {new}: {rows}, not verified"))?;
+            return Ok(omitted);
         }
         let checksum = match verify((source, name), (target, new), selected).await? {
             Ok(checksum) => checksum,
@@ -189,7 +194,8 @@ impl Copy {
         // The state is marked as complete only after verification, so a later command does not treat a copy with differences as complete.
         state.finish(copied)?;
         let resumed = if done > 0 { format!(", resumed behind {done}") } else { String::new() };
-        say(out, &format!("copied {name} to {new}: {rows}{resumed}, verified, checksum {checksum}"))
+        say(out, &format!("copied {name} to {new}: {rows}{resumed}, verified, checksum {checksum}"))?;
+        Ok(omitted)
     }
 
     /// Returns an error if the copy would leave incorrect index rows, copies or feeds in the target.

@@ -5,7 +5,7 @@ use std::io::Write;
 use table_core::query::Select;
 use table_core::{FromEntity, TableEntity};
 
-use crate::commands::{Context, ORDER_HELP, table};
+use crate::commands::{Context, ORDER_HELP, end, table};
 use crate::failure::{Exit, Result};
 use crate::output;
 use crate::rows::{Pages, Selection};
@@ -77,6 +77,6 @@ impl Count {
             None => rows.push(figures(&sum))?,
         }
         rows.finish()?;
-        Ok(if sum.count == 0 { Exit::Nothing } else { Exit::Done })
+        Ok(end(if sum.count == 0 { Exit::Nothing } else { Exit::Done }, pages.omitted()))
     }
 }

@@ -7,7 +7,7 @@ use table_core::query::{EntityRef, KeyRange, Select, TextRange};
 use table_core::{DynTableStore, TableName, TableStoreExt};
 
 use crate::check::refuse_torn;
-use crate::commands::{Context, count_of, say, table};
+use crate::commands::{Context, count_of, end, omitted_part, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::{Pages, Selection};
 use crate::store::Purpose;
@@ -78,13 +78,15 @@ impl Delete {
             let key = |row: EntityRef<'_>| (row.partition_key.to_owned(), row.row_key.to_owned());
             last = page.rows.iter().last().map(key).or(last);
         }
+        let omitted = pages.omitted();
         let rows = count_of(count, "row");
         if self.dry_run {
-            say(out, &format!("would delete {rows} of {name} in {}", store.shown))?;
-            return Ok(if count == 0 { Exit::Nothing } else { Exit::Done });
+            let left = omitted_part(omitted);
+            say(out, &format!("would delete {rows} of {name} in {}{left}", store.shown))?;
+            return Ok(if count == 0 { Exit::Nothing } else { Exit::Done }.after_omitting(omitted));
         }
         if count == 0 && !self.drop_table {
-            return Ok(Exit::Nothing);
+            return Ok(end(Exit::Nothing, omitted));
         }
         if !self.drop_table {
             derived::refuse_plain_writes(&store.tables, &name, self.bypass_derived).await?;
@@ -96,7 +98,7 @@ impl Delete {
         }
         if count > 1 || self.drop_table {
             let what = if self.drop_table {
-                format!("table {name} with {rows}")
+                format!("table {name} with {rows}{}", omitted_part(omitted))
             } else {
                 format!("{rows} of {name}")
             };
@@ -107,19 +109,19 @@ impl Delete {
         }
         if self.drop_table {
             store.tables.untyped(name.as_str())?.delete_table().await?;
-            say(out, &format!("deleted table {name} with {rows}"))?;
+            say(out, &format!("deleted table {name} with {rows}{}", omitted_part(omitted)))?;
             return Ok(Exit::Done);
         }
-        let Deleted { deleted, kept } =
+        let Deleted { deleted, kept, omitted } =
             delete(&store.tables, &name, selected, self.ignore_etag, self.rate).await?;
-        say(out, &format!("deleted {}", count_of(deleted, "row")))?;
+        say(out, &format!("deleted {}{}", count_of(deleted, "row"), omitted_part(omitted)))?;
         if kept > 0 {
             let rows = count_of(kept, "row");
             return Err(Failure::Refused(format!(
                 "{rows} were kept, because they or other parts of their wide entities changed in the meantime; run the command again, or pass `--ignore-etag`"
             )));
         }
-        Ok(Exit::Done)
+        Ok(Exit::Done.after_omitting(omitted))
     }
 }
 

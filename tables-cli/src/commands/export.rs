@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use table_core::{FromEntity, TableEntity};
 
-use crate::commands::{Context, count_of, table};
+use crate::commands::{Context, count_of, omitted_part, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::incomplete::{Incomplete, refuse_existing, remove_remains};
 use crate::rate::Rate;
@@ -84,7 +84,7 @@ impl Export {
         // The schemas are read first. If reading them failed later, the command would fail although the file is complete.
         let schemas = schemas::of_table(&store.tables, &table(&self.table)?).await?;
         if self.file == Path::new("-") {
-            let exit = end(self.write(&store, form, out).await?, "");
+            let exit = report(self.write(&store, form, out).await?, "");
             self.note(schemas);
             return Ok(exit);
         }
@@ -93,12 +93,12 @@ impl Export {
         // The file receives its final name only after it is complete.
         let part = Incomplete::create(&self.file)?;
         let mut file = BufWriter::with_capacity(1 << 20, part.file());
-        let checksum = self.write(&store, form, &mut file).await?;
+        let (checksum, omitted) = self.write(&store, form, &mut file).await?;
         file.flush().map_err(Failure::file(part.path().display()))?;
         drop(file);
         let verified = sink::verify(form, &part, &checksum)?;
         part.complete(self.force)?;
-        let exit = end(checksum, verified);
+        let exit = report((checksum, omitted), verified);
         self.note(schemas);
         Ok(exit)
     }
@@ -117,7 +117,13 @@ impl Export {
         }
     }
 
-    async fn write(&self, store: &Store, form: FileForm, out: &mut (dyn Write + Send)) -> Result<Checksum> {
+    /// Writes the rows. Returns their checksum, and the number of rows that the store omitted.
+    async fn write(
+        &self,
+        store: &Store,
+        form: FileForm,
+        out: &mut (dyn Write + Send),
+    ) -> Result<(Checksum, u64)> {
         let name = table(&self.table)?;
         let selected = self.selection.rows(&store.tables, &name).await?;
         let selected = selected.with_select(rows::select(&self.columns));
@@ -136,13 +142,13 @@ impl Export {
         }
         sink.finish()?;
         bar.finish_and_clear();
-        Ok(checksum)
+        Ok((checksum, pages.omitted()))
     }
 }
 
 /// Reports the number of exported rows. Returns the exit code.
-fn end(checksum: Checksum, verified: &str) -> Exit {
-    let rows = count_of(checksum.count, "row");
-    terminal::print_line(format_args!("{rows} exported, checksum {checksum}{verified}"));
-    if checksum.count == 0 { Exit::Nothing } else { Exit::Done }
+fn report((checksum, omitted): (Checksum, u64), verified: &str) -> Exit {
+    let (rows, left) = (count_of(checksum.count, "row"), omitted_part(omitted));
+    terminal::print_line(format_args!("{rows} exported{left}, checksum {checksum}{verified}"));
+    if checksum.count == 0 { Exit::Nothing } else { Exit::Done }.after_omitting(omitted)
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use table_core::{FromEntity, TableEntity};
 
 use crate::audit;
-use crate::commands::{Context, ORDER_HELP, count_of, say, table};
+use crate::commands::{Context, ORDER_HELP, count_of, end, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::heat::{Heat, Measure};
 use crate::incomplete::{Incomplete, refuse_existing};
@@ -76,6 +76,6 @@ impl ShowHeat {
             let (partitions, rows) = (count_of(heat.partitions(), "partition"), count_of(heat.rows(), "row"));
             say(out, &format!("\n{partitions}, {rows}\n{}", heat.strip()))?;
         }
-        Ok(if rows.is_empty() { Exit::Nothing } else { Exit::Done })
+        Ok(end(if rows.is_empty() { Exit::Nothing } else { Exit::Done }, pages.omitted()))
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use table_core::{FromEntity, TableEntity};
 
-use crate::commands::{Context, table};
+use crate::commands::{Context, end, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::{Pages, Selection};
 use crate::store::Purpose;
@@ -38,9 +38,9 @@ impl Infer {
             }
         }
         if rows.is_empty() {
-            return Ok(Exit::Nothing);
+            return Ok(end(Exit::Nothing, pages.omitted()));
         }
         write!(out, "{}", Printable(infer::infer(name.as_str(), &rows))).map_err(Failure::file("-"))?;
-        Ok(Exit::Done)
+        Ok(end(Exit::Done, pages.omitted()))
     }
 }

@@ -6,7 +6,7 @@ use table_core::query::QueryClass;
 use table_core::schema::StoredSchema;
 use table_core::{DynTableStore, FromEntity, TableEntity, TableName};
 
-use crate::commands::{Context, table};
+use crate::commands::{Context, end, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::output::{Entities, Format};
 use crate::rows::{self, Pages, Selected, Selection};
@@ -80,7 +80,7 @@ impl Query {
             found += page.rows.len();
         }
         entities.finish()?;
-        Ok(if found == 0 { Exit::Nothing } else { Exit::Done })
+        Ok(end(if found == 0 { Exit::Nothing } else { Exit::Done }, pages.omitted()))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::backup::opened::Opened;
 use crate::backup::restore::{Existing, Restoring};
 use crate::backup::{Generation, Repository, storage};
 use crate::check::refuse_torn;
-use crate::commands::{Context, count_of, say, table};
+use crate::commands::{Context, count_of, omitted_part, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::{KeySelection, all_tables};
 use crate::store::{Location, Purpose, Store};
@@ -103,7 +103,7 @@ impl Restore {
                 self.admit(&restoring, (name, &renamed(name)?)).await?;
             }
         }
-        let mut rows = 0;
+        let (mut rows, mut omitted) = (0, 0);
         for name in &names {
             let new = renamed(name)?;
             let restored = restoring.table(name, &new).await?;
@@ -111,16 +111,19 @@ impl Restore {
                 backup.schemas(name).await?.store(store, &new).await?;
             }
             rows += restored.rows;
+            omitted += restored.omitted;
             let (counted, written, deleted) =
                 (count_of(restored.rows, "row"), restored.written, restored.deleted);
+            let left = omitted_part(restored.omitted);
             say(
                 out,
                 &format!(
-                    "restored {name} to {new}: {counted}, {written} written, {deleted} deleted, verified"
+                    "restored {name} to {new}: {counted}, {written} written, {deleted} deleted{left}, verified"
                 ),
             )?;
         }
-        Ok(if rows == 0 && self.table.is_some() { Exit::Nothing } else { Exit::Done })
+        let exit = if rows == 0 && self.table.is_some() { Exit::Nothing } else { Exit::Done };
+        Ok(exit.after_omitting(omitted))
     }
 
     /// Returns an error if the restore would leave incorrect index rows, copies or feeds in the target.

@@ -5,7 +5,7 @@ use std::io::Write;
 use table_core::query::KeyRange;
 use table_core::{Query, TableName};
 
-use crate::commands::{Context, say, table};
+use crate::commands::{Context, omitted_part, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::Pages;
 use crate::rows::all_tables;
@@ -71,7 +71,7 @@ impl Sync {
                 self.admit(&source, &target, name).await?;
             }
         }
-        let mut sum = 0;
+        let (mut sum, mut omitted) = (0, 0);
         for name in &names {
             // The schemas are read before the rows. If an index backfill finished while the rows were being read, schemas read later would declare an index
             // complete, although some of its rows were not copied.
@@ -82,11 +82,13 @@ impl Sync {
             let found = sync(&source.tables, &target.tables, name, &options).await?;
             schemas.store(&target.tables, name).await?;
             sum += found.sum();
+            omitted += found.omitted;
             let would = if self.dry_run { "would change " } else { "" };
             let (added, changed, deleted) = (found.added, found.changed, found.deleted);
-            say(out, &format!("{would}{name}: {added} added, {changed} changed, {deleted} deleted"))?;
+            let left = omitted_part(found.omitted);
+            say(out, &format!("{would}{name}: {added} added, {changed} changed, {deleted} deleted{left}"))?;
         }
-        Ok(if sum == 0 { Exit::Nothing } else { Exit::Done })
+        Ok(if sum == 0 { Exit::Nothing } else { Exit::Done }.after_omitting(omitted))
     }
 
     /// Returns an error if the synchronisation would leave incorrect index rows, copies or feeds in the target.

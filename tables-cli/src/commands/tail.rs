@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use table_core::TableEntity;
 
-use crate::commands::{Context, table};
+use crate::commands::{Context, end, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::output::{Entities, Format};
 use crate::rows::Selection;
@@ -75,14 +75,14 @@ impl TailTable {
         let kinds = Kinds::new(name.as_str(), &all);
         show(context.output, out, &kinds, rows)?;
         if !self.follow {
-            return Ok(if is_empty { Exit::Nothing } else { Exit::Done });
+            return Ok(end(if is_empty { Exit::Nothing } else { Exit::Done }, tail.omitted()));
         }
         loop {
             let pause = Duration::from_secs(self.interval.max(1));
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 // If the platform does not support signals, the process runs until it is killed.
-                Ok(()) = tokio::signal::ctrl_c() => return Ok(Exit::Done),
+                Ok(()) = tokio::signal::ctrl_c() => return Ok(end(Exit::Done, tail.omitted())),
             }
             show(context.output, out, &kinds, tail.poll().await?)?;
         }

@@ -74,6 +74,16 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
         Self { source, target, left: None, right: None }
     }
 
+    /// Returns the source. It may have been read past the last result of [`next`](Self::next).
+    pub const fn source(&self) -> &L {
+        &self.source
+    }
+
+    /// Returns the target. It may have been read past the last result of [`next`](Self::next).
+    pub const fn target(&self) -> &R {
+        &self.target
+    }
+
     /// Returns the source if [`next`](Self::next) has returned every entity read from it, or `None` if an entity is still waiting to be compared.
     pub const fn settled_source(&self) -> Option<&L> {
         if self.left.is_none() { Some(&self.source) } else { None }

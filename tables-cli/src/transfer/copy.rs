@@ -39,7 +39,7 @@ impl std::fmt::Debug for Copying<'_> {
 
 impl Copying<'_> {
     /// Copies the rows after the position in `state`. Returns the number of copied rows, including those copied by earlier calls. If the state is already
-    /// complete, copies no rows. The caller must mark the state as complete.
+    /// complete, copies no rows. The caller must mark the state as complete. Afterwards, the state contains the number of rows that the source omitted.
     ///
     /// # Errors
     /// `Refused` if the target rejects a row, or if the target is empty although the state counts written rows. Any error from either store. Another call with
@@ -50,7 +50,7 @@ impl Copying<'_> {
         if state.state().is_done {
             return Ok(state.state().records);
         }
-        let done = state.state().records;
+        let (done, omitted) = (state.state().records, state.state().omitted);
         let from = state.state().continuation.as_deref().map(str::parse).transpose()?;
         let mut pages = Pages::new(self.source.0, self.source.1, self.selected.clone()).behind(from);
         let mut writer = Writer::new(store.clone(), new.clone(), self.mode, self.rate);
@@ -58,7 +58,7 @@ impl Copying<'_> {
             writer = writer.guarding_parts();
         }
         // The ends of pages that have been read but not yet completely written.
-        let mut ends: VecDeque<(u64, Option<String>)> = VecDeque::new();
+        let mut ends: VecDeque<(u64, u64, Option<String>)> = VecDeque::new();
         let (mut read, bar) = (done, progress::rows("copied"));
         let mut is_created = false;
         loop {
@@ -74,11 +74,11 @@ impl Copying<'_> {
                 writer.push(read, Change::Write(entity)).await?;
                 writer.refuse_rejected("the other store")?;
             }
-            ends.push_back((read, pages.continuation().map(ToString::to_string)));
+            ends.push_back((read, omitted + pages.omitted(), pages.continuation().map(ToString::to_string)));
             let settled = done + writer.settled();
-            while ends.front().is_some_and(|(end, _)| *end <= settled) {
-                if let Some((end, continuation @ Some(_))) = ends.pop_front() {
-                    state.advance(end, continuation)?;
+            while ends.front().is_some_and(|(end, ..)| *end <= settled) {
+                if let Some((end, omitted, continuation @ Some(_))) = ends.pop_front() {
+                    state.advance(end, omitted, continuation)?;
                 }
             }
             bar.set_position(settled);
@@ -86,6 +86,7 @@ impl Copying<'_> {
         writer.flush().await?;
         bar.finish_and_clear();
         writer.refuse_rejected("the other store")?;
+        state.set_omitted(omitted + pages.omitted());
         Ok(read)
     }
 }

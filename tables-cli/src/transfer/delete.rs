@@ -21,6 +21,8 @@ pub struct Deleted {
     pub deleted: u64,
     /// The number of rows kept because they, or other parts of the same wide entity, had changed since they were read.
     pub kept: u64,
+    /// The number of rows kept because the store omitted them: it cannot represent them as entities.
+    pub omitted: u64,
 }
 
 /// Deletes the selected rows of a table. Unless `in_any_version` is `true`, rows that have changed since they were read are kept. After an error, another call
@@ -62,5 +64,5 @@ pub async fn delete(
     writer.flush().await?;
     bar.finish_and_clear();
     kept += writer.take_rejected().len() as u64;
-    Ok(Deleted { deleted: writer.settled() - kept, kept })
+    Ok(Deleted { deleted: writer.settled() - kept, kept, omitted: pages.omitted() })
 }

@@ -47,6 +47,12 @@ impl<'a> Paged<'a> {
     pub fn continuation(&self) -> Option<&Continuation> {
         if self.page.len() == 0 { self.pages.continuation() } else { None }
     }
+
+    /// Returns the number of stored rows that the pages read so far omit.
+    #[must_use]
+    pub const fn omitted(&self) -> u64 {
+        self.pages.omitted()
+    }
 }
 
 impl Entities for Paged<'_> {
@@ -88,6 +94,12 @@ impl<'a> Ordered<'a> {
     #[must_use]
     pub fn continuation(&self) -> Option<&Continuation> {
         self.entities.continuation()
+    }
+
+    /// Returns the number of stored rows that the pages read so far omit.
+    #[must_use]
+    pub const fn omitted(&self) -> u64 {
+        self.entities.omitted()
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use table_core::{DynTableStore, TableName};
 
+use crate::backup::generation::is_zero;
 use crate::failure::{Failure, Result};
 use crate::incomplete::{Incomplete, remove_remains};
 use crate::rows::is_empty;
@@ -30,6 +31,9 @@ pub struct State {
     /// The rejected records among the counted records.
     #[serde(default)]
     pub rejected: RejectedRecords,
+    /// The number of rows that the source omitted from the pages of the counted records, because it cannot represent them as entities.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub omitted: u64,
     /// The continuation token after the counted records if the source is a table.
     pub continuation: Option<String>,
     /// `true` if the transfer is complete.
@@ -115,12 +119,12 @@ impl StateFile {
         &self.state
     }
 
-    /// Records the progress of a transfer from a table. By default, the file is written at most twice a second.
+    /// Records the progress of a transfer from a table that has omitted `omitted` rows so far. By default, the file is written at most twice a second.
     ///
     /// # Errors
     /// `File` if the state file cannot be written.
-    pub fn advance(&mut self, records: u64, continuation: Option<String>) -> Result<()> {
-        self.state.records = records;
+    pub fn advance(&mut self, records: u64, omitted: u64, continuation: Option<String>) -> Result<()> {
+        (self.state.records, self.state.omitted) = (records, omitted);
         self.state.continuation = continuation;
         if self.is_due() { self.save() } else { Ok(()) }
     }
@@ -147,6 +151,11 @@ impl StateFile {
 
     fn is_due(&self) -> bool {
         self.written.elapsed() >= self.pause
+    }
+
+    /// Sets the number of rows that the source has omitted so far. The file is not written.
+    pub(crate) const fn set_omitted(&mut self, omitted: u64) {
+        self.state.omitted = omitted;
     }
 
     /// Records that the transfer is complete, and the number of its records.
@@ -193,7 +202,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state");
         let mut file = StateFile::open(Some(&path), "copy a to b").unwrap();
-        file.advance(1_000, Some("token".to_owned())).unwrap();
+        file.advance(1_000, 0, Some("token".to_owned())).unwrap();
         file.save().unwrap();
         let found = StateFile::open(Some(&path), "copy a to b").unwrap();
         assert_eq!((found.state().records, found.state().continuation.as_deref()), (1_000, Some("token")));

@@ -16,6 +16,7 @@ use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::derived::OtherTables;
 use crate::transfer::ordered::Ordered;
 use crate::transfer::progress;
+use crate::transfer::stored::{self, Stored};
 use crate::transfer::writer::{Mode, Writer};
 use row::{change, read, read_again, write};
 
@@ -48,10 +49,13 @@ pub struct Differences {
     pub changed: u64,
     /// The number of rows that exist only in the target.
     pub deleted: u64,
+    /// The number of rows that the stores omitted, because they cannot represent them as entities. These rows are not compared, and not counted as
+    /// differences.
+    pub omitted: u64,
 }
 
 impl Differences {
-    /// Returns the total number of differences.
+    /// Returns the total number of differences. Omitted rows are not counted.
     #[must_use]
     pub const fn sum(&self) -> u64 {
         self.added + self.changed + self.deleted
@@ -70,7 +74,8 @@ impl Differences {
 /// Makes a table in the target equal to the same table in the source. After an error, another call completes the synchronisation.
 ///
 /// Programs may write to both tables at the same time, for example another call of this function. A row is replaced or deleted only if it still differs when
-/// its source is read again by key. The change is conditional on the version of the target row that was compared.
+/// its source is read again by key. The change is conditional on the version of the target row that was compared. A row
+/// of the target is also kept if the source contains the row but cannot represent it as an entity.
 ///
 /// # Errors
 /// `Refused` if the target rejects a row, or if a program keeps writing to a row. Any error from either store.
@@ -96,6 +101,7 @@ pub async fn sync(
         written,
         settled: 0,
         found: Differences::default(),
+        omits: false,
     };
     let mut is_created = options.is_dry_run;
     loop {
@@ -105,11 +111,14 @@ pub async fn sync(
             target.create_table_if_missing(name).await?;
         }
         let Some(compared) = next else { break };
+        syncing.omits = comparison.source().omitted() > 0;
         if !syncing.differs(&compared) {
             continue;
         }
         bar.inc(1);
         if options.is_dry_run {
+            let compared =
+                if syncing.omits { read_again(source, name, compared, true).await? } else { compared };
             syncing.found.count(&compared);
         } else {
             syncing.push(compared).await?;
@@ -117,7 +126,8 @@ pub async fn sync(
     }
     let found = syncing.finish().await?;
     bar.finish_and_clear();
-    Ok(found)
+    let omitted = comparison.source().omitted() + comparison.target().omitted();
+    Ok(Differences { omitted, ..found })
 }
 
 /// A synchronisation of a table.
@@ -133,6 +143,8 @@ struct Syncing<'a> {
     written: VecDeque<EntityKey>,
     settled: u64,
     found: Differences,
+    /// `true` if pages of the source have omitted rows.
+    omits: bool,
 }
 
 impl Syncing<'_> {
@@ -154,9 +166,9 @@ impl Syncing<'_> {
 
     /// Compares the waiting rows again, and passes the remaining differences to the writer.
     async fn write_waiting(&mut self) -> Result<()> {
-        let (source, name) = (self.source, self.name);
+        let (source, name, omits) = (self.source, self.name, self.omits);
         let again = std::mem::take(&mut self.waiting).into_iter();
-        let again = again.map(|compared| read_again(source, name, compared));
+        let again = again.map(|compared| read_again(source, name, compared, omits));
         let again: Vec<_> = stream::iter(again).buffered(CONCURRENCY).try_collect().await?;
         for compared in again {
             if !self.differs(&compared) {
@@ -195,7 +207,11 @@ impl Syncing<'_> {
         for _ in 0..ATTEMPTS {
             // IMPORTANT: the target is read first. If a program writes to both tables after that, the version in the target is stale, and the write is rejected.
             let target = read(self.target, self.name, key).await?;
-            let source = read(self.source, self.name, key).await?;
+            let source = match stored::read(self.source, self.name, key, self.omits).await? {
+                Stored::Missing => None,
+                Stored::Entity(entity) => Some(entity),
+                Stored::Unreadable => return Ok(()),
+            };
             let Some(compared) = Compared::of(source, target).filter(|compared| self.differs(compared))
             else {
                 return Ok(());

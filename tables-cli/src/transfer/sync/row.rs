@@ -9,6 +9,7 @@ use table_core::{
 use crate::failure::{Failure, Result};
 use crate::transfer::change::{Change, Mode};
 use crate::transfer::compare::Compared;
+use crate::transfer::stored::{self, Stored};
 
 /// Reads a row by its key.
 pub(super) async fn read(
@@ -22,19 +23,22 @@ pub(super) async fn read(
 }
 
 /// Compares a row with the source again, because the source may have been written to since the row's page was read. A row that the target lacks is not read
-/// again: it is inserted, which fails if a program has inserted it in the meantime.
+/// again: it is inserted, which fails if a program has inserted it in the meantime. If the source contains the row but cannot represent it as an entity, the row
+/// in the target is kept. `omits` is `true` if the source has omitted rows.
 pub(super) async fn read_again(
     source: &DynTableStore,
     name: &TableName,
     compared: Compared,
+    omits: bool,
 ) -> Result<Compared> {
     let target = match compared {
         Compared::Same(_) | Compared::Missing(_) => return Ok(compared),
         Compared::Changed { target, .. } | Compared::Extra(target) => target,
     };
-    Ok(match read(source, name, target.key()).await? {
-        None => Compared::Extra(target),
-        Some(source) => Compared::both(source, target),
+    Ok(match stored::read(source, name, target.key(), omits).await? {
+        Stored::Missing => Compared::Extra(target),
+        Stored::Entity(source) => Compared::both(source, target),
+        Stored::Unreadable => Compared::Same(target),
     })
 }
 
