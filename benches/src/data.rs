@@ -71,7 +71,7 @@ pub const fn number(index: u32) -> u32 {
     index * GAP
 }
 
-/// Returns the row number of new entity number `made`. Row numbers look random, are unique, and differ from those of [`Reading::at`].
+/// Returns the row number of new entity number `made`. Row numbers look random, are unique, and differ from all row numbers of [`Reading::at`].
 #[must_use]
 pub fn fresh_number(made: u64) -> u32 {
     // Multiplication by an odd number is a bijection of the 32-bit numbers. Odd results suffice for new rows, because the results of `number` are even.

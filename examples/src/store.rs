@@ -170,7 +170,8 @@ impl Store {
         &self.queues
     }
 
-    /// Returns the name of a queue for this run. The prefix of the name is unique to the run, so the name differs from those of other queues in the account.
+    /// Returns the name of a queue for this run. The prefix of the name is unique to the run, so the name differs from the names of other queues in the
+    /// account.
     ///
     /// # Errors
     /// Any error from [`QueueName::new`].
@@ -190,7 +191,7 @@ impl Store {
     /// Deletes the queues and the container created by this run.
     ///
     /// # Errors
-    /// The first error from a queue or from the container. The deletion of all others is attempted nevertheless.
+    /// The first error from a queue or from the container. All other deletions are still attempted.
     pub async fn delete_queues_and_blobs(&self) -> Result<()> {
         let named = std::mem::take(&mut *self.run.queues.lock().unwrap_or_else(PoisonError::into_inner));
         let mut outcome = Ok(());

@@ -150,7 +150,8 @@ impl Container {
         picture(&[("before the splits", &self.before), ("after the splits", &self.after)])
     }
 
-    /// Returns the number of distinct first-level values. Until the first split, writes can reach at most one partition for each of them (HPK-9, HPK-16).
+    /// Returns the number of distinct first-level values. Until the first split, the number of partitions that writes reach cannot exceed this number (HPK-9,
+    /// HPK-16).
     #[must_use]
     pub fn first_values(&self) -> usize {
         self.before.first_values()

@@ -75,7 +75,7 @@ fn run(workload: &Workload) -> Result<Report> {
         turn.cost.add(&step);
         tally.add(seconds, step)?;
     }
-    // The cost of an operation does not depend on its rate, so a pattern too rare for the run is priced by one operation outside it.
+    // The cost of an operation does not depend on its rate, so a pattern too rare for the run is priced by a single operation outside the run.
     for (turn, pattern) in turns.iter_mut().zip(&workload.patterns) {
         if turn.number == 0 && pattern.per_second > 0.0 {
             let step = turn.next(workload, pattern, end)?;

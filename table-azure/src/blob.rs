@@ -23,7 +23,7 @@ const SCOPE: &str = "https://storage.azure.com/.default";
 
 /// A client for an account's blobs. It creates and deletes containers, and opens a container as an [`ObjectStore`](object_store::ObjectStore).
 ///
-/// A container's object store needs a tokio runtime. As `Arc<dyn ObjectStore>`, it is interchangeable with the crate's local and in-memory stores. Names,
+/// A container's object store needs a tokio runtime. As an `Arc<dyn ObjectStore>`, it is interchangeable with the crate's local and in-memory stores. Names,
 /// ranges and conditions follow BLB-2 to BLB-10. To store a large value, first write it to a blob, and then store the name of the blob in the entity (BLB-12).
 ///
 /// ```

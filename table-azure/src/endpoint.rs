@@ -14,7 +14,7 @@ pub(crate) use fault::EndpointFault;
 /// The maximum length of a URL that the HTTP client can send, in bytes. The service itself accepts URLs of about half this length (FIL-8).
 const MOST_BYTES: usize = u16::MAX as usize - 1;
 
-/// The base URL of a service, in host style or path style, without a trailing slash (ACC-2).
+/// The base URL of a service, either host-style or path-style, without a trailing slash (ACC-2).
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Endpoint {
     base: String,

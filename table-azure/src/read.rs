@@ -115,7 +115,7 @@ impl AzureTables {
 }
 
 impl AzureTables {
-    /// Reads an entity and removes its write identifier.
+    /// Reads an entity, and removes the write identifier from the result.
     pub(crate) async fn read_for_users(
         &self,
         table: &TableName,

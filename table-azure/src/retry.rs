@@ -33,7 +33,7 @@ pub struct RetryPolicy {
     pub max_delay: Duration,
     /// The time limit for one attempt. The service itself has a limit of 30 s (REQ-6).
     pub attempt_timeout: Duration,
-    /// The time limit for an entire operation, including its attempts, the delays between them, and the lookup of an unknown outcome.
+    /// The time limit for an entire operation, including its attempts, the delays between them, and any lookup needed to resolve an unknown outcome.
     pub operation_timeout: Duration,
     /// The retry budget: the number of retries that all calls of a client share while almost every request fails. Ten successes add one retry to the budget.
     /// While the budget is exhausted, as in an outage, each request is sent only once. The start and end of this state are logged with `tracing` (target

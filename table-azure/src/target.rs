@@ -52,7 +52,7 @@ impl Target {
     /// Returns the capabilities of this kind of service. The client does not reject keys of 513 to 1,024 code units; the server decides whether to accept them
     /// (ENG-1). For Azurite, which rejects such keys, the limit is lower (AZ-7).
     ///
-    /// A transaction's size is that of its request body. Each URL in the body begins with the base URL, whose length is `base_bytes` (EGT-3).
+    /// A transaction's size is the size of its request body. Each URL in the body begins with the base URL, whose length is `base_bytes` (EGT-3).
     pub(crate) fn capabilities(self, base_bytes: usize) -> Capabilities {
         let mut limits = if self == Self::Emulator { Limits::PORTABLE } else { Limits::WIDE };
         limits.measure = TransactionMeasure::Body {

@@ -16,7 +16,7 @@ use crate::target::Target;
 
 pub(crate) use request::WriteRequest;
 
-/// The size above which an entity is reported as near the limit, in bytes by the published formula. The service's actual limit is slightly below the
+/// The size above which an entity is reported as near the limit, in bytes according to the published formula. The service's actual limit is slightly below the
 /// documented one (SIZE-4, ENG-3).
 const NEAR_LIMIT: usize = ENTITY_BYTES - 164;
 
@@ -89,8 +89,8 @@ impl AzureTables {
             };
             self.target().check(operation).map_err(at)?;
         }
-        // By the formula, an entity has at most roughly twice its size in the request body. A small transaction cannot contain a large entity, so its
-        // entities need not be measured.
+        // According to the formula, an entity is at most roughly twice as large as in the request body. A small transaction cannot contain a large entity, so
+        // its entities need not be measured.
         if transaction.bytes() > NEAR_LIMIT / 3 {
             for operation in transaction.operations() {
                 warn_of_limit(partition_key, operation);

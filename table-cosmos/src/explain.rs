@@ -31,7 +31,7 @@ pub struct Explain {
     /// The minimum and maximum charge, in request units. For a query, this covers only the base charges of its physical partitions; the items it reads are
     /// charged in addition.
     pub units: (f64, f64),
-    /// The charges recorded for this SQL text since the store was opened, whatever its parameter values, or `None` if no page has been read with it.
+    /// The charges recorded for this SQL text since the store was opened, regardless of its parameter values, or `None` if no page has been read with it.
     pub measured: Option<Charges>,
     /// Warnings about the query.
     pub warnings: Vec<String>,

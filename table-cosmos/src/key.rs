@@ -64,7 +64,7 @@ pub(crate) fn check_lengths(levels: &[String]) -> Result<()> {
 /// Returns the item id for a RowKey. Ids sort in the same order as `RowKey`s.
 ///
 /// An id cannot be empty, but a RowKey can be if the last level identifies the entity (HPK-26). Therefore, `!` is prepended to a RowKey that is empty or starts
-/// with a character up to `!`. All other `RowKey`s start with a greater character, so the order is preserved. It is also preserved for texts with control
+/// with `!` or a lower character. All other `RowKey`s start with a greater character, so the order is preserved. It is also preserved for texts with control
 /// characters, which a query may compare with a RowKey.
 pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
     if row_key.is_empty() || row_key.starts_with(|c| c <= END) {

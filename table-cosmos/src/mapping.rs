@@ -50,9 +50,9 @@ const TTL: &str = "ttl";
 ///
 /// # Guarantees
 /// - A replace or a merge keeps all unmapped members of an item, and the JSON text of unchanged values.
-/// - An item is not an entity if it lacks a constant, a level or a required property, or if it has a value in a different format. Queries skip and report
-///   such an item ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)). Reads, replaces, merges, upserts and unconditional deletes of its
-///   key fail with `Corrupted` and change nothing, and an insert fails with `EntityAlreadyExists`.
+/// - An item is not an entity if it lacks a constant, a level or a required property, or if it has a value in a different format. Queries skip and report such
+///   an item ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)). A read, replace, merge, upsert or unconditional delete with its key fails
+///   with `Corrupted` and changes nothing, and an insert fails with `EntityAlreadyExists`.
 /// - Writes are conditional on the version read, so they take effect [at most once](crate::Options::at_most_once_writes) and never undo a change by another
 ///   program.
 ///

@@ -84,7 +84,7 @@ impl Options {
     /// ```
     /// use table_cosmos::Options;
     ///
-    /// let options = Options::new().adopt_levels(true).levels("Events", 3); // `Events` must have 3 levels; other tables have those of their containers
+    /// let options = Options::new().adopt_levels(true).levels("Events", 3); // `Events` must have 3 levels; other tables have their containers' levels
     /// # let _ = options;
     /// ```
     #[must_use]
@@ -179,8 +179,8 @@ impl Options {
         Self { exact: enabled, ..self }
     }
 
-    /// If enabled, every read returns the latest version committed in its region, regardless of the account's default consistency. By default, reads use the
-    /// account's consistency level.
+    /// If enabled, every read returns the latest version committed in the region that serves the read, regardless of the account's default consistency. By
+    /// default, reads use the account's consistency level.
     ///
     /// With Session consistency, the default for accounts, a read in one process may miss a write completed by another process, even on a single-region
     /// account. Enable this option on such an account if several processes share a table, for example if separate workers process an outbox.
@@ -259,7 +259,7 @@ impl Options {
             .build()
     }
 
-    /// Returns the cost of a read relative to that of a read with Session consistency.
+    /// Returns the cost of a read relative to the cost of a read with Session consistency.
     pub(crate) const fn read_price(&self) -> f64 {
         if self.reads.is_some() { 2.0 } else { 1.0 }
     }

@@ -1,4 +1,4 @@
-//! Parses Azure SDK continuation tokens, to find a query's container and to detect its end.
+//! Parses Azure SDK continuation tokens, to find a query's container and to detect the end of the query.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

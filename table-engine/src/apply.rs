@@ -19,7 +19,7 @@ use crate::state::State;
 
 use fault::WriteFault;
 
-/// Writes to one partition, each with its row's key.
+/// Writes to one partition, each paired with the key of its row.
 #[derive(Debug)]
 pub(crate) struct Writes {
     pub(crate) partition_key: PartitionKey,

@@ -22,8 +22,8 @@ pub use image::{BackupImage, Restoration};
 pub use readable::{LostRows, PartialBackup};
 
 impl Engine {
-    /// Copies all data acknowledged before the call to a folder. The folder must be empty or missing, or contain an earlier backup of this engine. An earlier
-    /// backup is updated incrementally: only new data is copied, and data that is no longer needed is removed.
+    /// Copies to a folder all data that was acknowledged before the call. The folder must be empty or missing, or contain an earlier backup of this engine. An
+    /// earlier backup is updated incrementally: only new data is copied, and data that is no longer needed is removed.
     ///
     /// The backup starts with a checkpoint. Readers and writers continue during the copy. All copied data is read back and checked. Data from an earlier backup
     /// is not read again until it is restored or verified. If a backup is interrupted, either the earlier backup or the new one is complete. The call blocks
@@ -38,17 +38,17 @@ impl Engine {
     /// let (copy, restored) = (folder.path().join("backup"), folder.path().join("restored"));
     /// let engine = Engine::open(folder.path().join("engine"))?;
     /// pollster::block_on(engine.backup(&copy))?;
-    /// pollster::block_on(engine.backup(&copy))?; // copies what is new
+    /// pollster::block_on(engine.backup(&copy))?; // copies only new data
     /// Engine::restore(&copy, &restored)?;
     /// assert!(Engine::open(&restored)?.verify()?.is_whole());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the engine is in memory; `FolderNotOurs` if the folder contains anything but an earlier backup of this engine, for example an engine,
-    /// or a backup of another engine (including the engine from whose backup this engine's folder was restored); `FolderLocked` if another backup is being
-    /// written to it; `Corrupted` if a part of the base cannot be read ([`salvage_backup`](Self::salvage_backup) copies the rest); `Io` or `DiskFull` if the
-    /// copy cannot be written; any error from [`checkpoint`](Self::checkpoint).
+    /// `InvalidInput` if the engine is in memory; `FolderNotOurs` if the folder contains anything other than an earlier backup of this engine, such as an
+    /// engine or a backup of another engine (including the engine from whose backup this engine's folder was restored); `FolderLocked` if another backup is
+    /// being written to it; `Corrupted` if a part of the base cannot be read ([`salvage_backup`](Self::salvage_backup) copies the rest); `Io` or `DiskFull` if
+    /// the copy cannot be written; any error from [`checkpoint`](Self::checkpoint).
     pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<CopyReport> {
         let base = self.base_to_back_up().await?;
         let copied = back_up(&self.inner.options.disk, &base, &folder::absolute(folder.as_ref())?);
@@ -62,7 +62,7 @@ impl Engine {
 
     /// Restores a backup to an empty or missing folder. The backup is not changed and may be read-only.
     ///
-    /// Every block is checked. If a restore is interrupted or finds corrupted data, the folder cannot be opened. Delete its content before retrying. The call
+    /// Every block is checked. If a restore is interrupted or finds corrupted data, the folder cannot be opened. Delete its contents before retrying. The call
     /// blocks until the data has been copied.
     ///
     /// # Errors
@@ -108,7 +108,7 @@ impl EngineOptions {
     }
 }
 
-/// Creates a folder for a restore, opens a handle to the folder, and locks it.
+/// Creates a folder for a restore, opens a handle to the folder, and locks the folder.
 fn make_empty(disk: &Arc<dyn Disk>, folder: &Path) -> Result<(Arc<dyn Disk>, Box<dyn DiskLock>)> {
     let check = |disk: &dyn Disk| match manifest::check(disk, folder)? {
         Folder::Empty => Ok(()),

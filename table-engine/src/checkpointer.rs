@@ -59,8 +59,8 @@ pub(crate) enum Done {
     Failed(Error),
 }
 
-/// A flush or merge that ran out of disk space, file descriptors or memory. It is retried once enough space may be free. The check for free space writes no
-/// data.
+/// A flush or merge that ran out of disk space, file descriptors or memory. It is retried when enough space may have become free. The check for free space
+/// writes no data.
 #[derive(Debug)]
 pub(crate) struct Shortage {
     error: Error,
@@ -76,7 +76,7 @@ pub(crate) struct Checkpointer {
     pub(crate) folder: PathBuf,
     pub(crate) hook: Option<Hook>,
     pub(crate) threads: Threads,
-    /// A journal file that is longer than this, in bytes, is truncated to this size when it is reused.
+    /// The size in bytes to which a longer journal file is truncated when it is reused.
     pub(crate) room: u64,
     pub(crate) reserve: Arc<Reserve>,
     pub(crate) base: Base,
@@ -89,8 +89,8 @@ pub(crate) struct Checkpointer {
     pub(crate) unflushed: Option<Shortage>,
     /// The failure of the last merge, if disk space ran out.
     pub(crate) unmerged_part: Option<Shortage>,
-    /// The number of views sent to the committer for which it has not yet returned the previous view. While the committer holds an old view, the files of the
-    /// runs in that view are kept.
+    /// The number of view exchanges in progress: the committer has been sent a new view, but has not yet returned the old one. While the committer holds an old
+    /// view, the files of the runs in that view are kept.
     pub(crate) exchanges: usize,
     /// The error that prevented the current compaction from merging a part of the base.
     pub(crate) unmerged: Option<Error>,

@@ -111,8 +111,8 @@ impl Committer {
         }
     }
 
-    /// Runs until the committer receives a close request or all handles have been dropped. Returns the callers that wait for the close, and the outcome to send
-    /// to them. The folder is released when the committer is dropped, so the outcome must be sent after that.
+    /// Runs until the committer receives a close request or all handles have been dropped. Returns the callers waiting for the engine to close, and the outcome
+    /// to send to them. The folder is released when the committer is dropped, so the outcome must be sent after that.
     pub(crate) fn run(mut self) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
         // A panic stops all writes, but the committer keeps responding: from then on, every writer receives the reason.
@@ -258,9 +258,9 @@ impl Committer {
         }
     }
 
-    /// Makes the group durable, then visible, then acknowledges it. If `frees` is `true`, the group contains a write that frees space, so the group may use the
-    /// disk reserve. Writes that add data can then use the reserve as part of that group, but not repeatedly: later ones are refused until the reserve is fully
-    /// allocated again.
+    /// Makes the group durable, publishes it, and then acknowledges it. If `frees` is `true`, the group contains a write that frees space, so the group may use
+    /// the disk reserve. Writes that add data can then use the reserve as part of that group, but not repeatedly: later ones are refused until the reserve is
+    /// fully allocated again.
     fn finish_group(&mut self, answers: &mut Vec<Answer>, frees: bool) {
         // The next group is expected to contain the requests already queued, and one request from each writer that now receives a response.
         self.expected = self.requests.len() + answers.len();

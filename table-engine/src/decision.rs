@@ -1,8 +1,8 @@
 //! Decisions: transactions that the committer computes from the latest state.
 //!
 //! A conditional transaction is based on data that its caller has read, and fails if the data has changed. If many callers compete for one row, as the
-//! receivers of a queue do, all but one of them would fail. A decision avoids this because it runs in the committer, always on the latest state. It is recorded
-//! as an ordinary journal frame.
+//! receivers of a queue do, all but one of them fail. A decision avoids this because it runs in the committer, always on the latest state. It is recorded as an
+//! ordinary journal frame.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub(crate) struct Ground<'a> {
     pub(crate) state: &'a State,
     /// The id of the table.
     pub(crate) table: u32,
-    /// The current time of the engine's steady clock, which is never before the time of an earlier decision.
+    /// The current time on the engine's steady clock. It is never earlier than the time of a previous decision.
     pub(crate) now: u64,
     /// The Timestamp of the written rows, unique to this transaction. It is never earlier than `now`. The next engine that opens this folder starts its steady
     /// clock from the last Timestamp, so the new engine's decisions are never earlier than this one.
@@ -29,7 +29,7 @@ pub(crate) struct Ground<'a> {
     /// The positions in the queue's table where decisions start reading.
     pub(crate) positions: Positions,
     changes: Vec<Change>,
-    /// The gap (a key range without rows) that the decision's last scan has found, if any.
+    /// The gap (a key range without rows) that the decision's last scan found, if any.
     gap: Option<FoundGap>,
     /// The reason why decisions that add data are refused, or `None` if they are accepted.
     refusal: Option<&'a Error>,

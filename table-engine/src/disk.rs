@@ -87,8 +87,7 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
         Ok(false)
     }
 
-    /// Extends the file at its end, `offset`, by `bytes` zero bytes and reserves disk space for them. The default implementation writes the
-    /// zeros.
+    /// Appends `bytes` zero bytes to the file, whose length is `offset`, and reserves disk space for them. The default implementation writes the zeros.
     fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()> {
         self.write_zeros(offset, bytes)
     }

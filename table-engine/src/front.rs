@@ -19,7 +19,7 @@ pub(crate) struct Positions {
     pub(crate) front: Front,
     /// The position at which the next search for expired messages starts, or the first position if it starts at the head.
     pub(crate) search: Front,
-    /// The number of puts since the last search for expired messages, or 0 if the next put searches.
+    /// The number of put operations since the last search for expired messages, or 0 if the next one searches.
     pub(crate) puts: usize,
 }
 

@@ -151,8 +151,8 @@ impl Journal {
 
     fn write(&mut self, frees: bool) -> io::Result<()> {
         let end = self.tail.end + self.group.as_bytes().len() as u64;
-        // IMPORTANT: the reserve must be sufficient to checkpoint all frames, including the frames of groups that free space. It grows in steps, so the disk is
-        // not called for every group.
+        // IMPORTANT: the reserve must be sufficient to checkpoint all frames, including the frames of groups that free space. It grows in steps, so most groups
+        // need no call to the disk.
         self.reserve.raise_for(end.next_multiple_of(AHEAD as u64));
         if !frees {
             self.reserve.restore_in_turn()?;

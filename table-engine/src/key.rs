@@ -185,7 +185,7 @@ impl KeyReader {
         Ok((&self.partition_key, &self.row_key))
     }
 
-    /// Returns the `PartitionKey` of a key, and the bytes of its `RowKey` in [`order`].
+    /// Returns the `PartitionKey` of a key, and the bytes of its `RowKey`, encoded by [`order`].
     pub(crate) fn split<'k>(&mut self, key: &'k [u8]) -> Result<(&str, &'k [u8])> {
         let corrupted = || Error::of(EngineFault::StoredKey);
         let known = !self.prefix.is_empty() && key.starts_with(&self.prefix);

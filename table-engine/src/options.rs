@@ -13,7 +13,7 @@ use crate::disk::{Disk, RealDisk};
 use crate::failpoint::Hook;
 use crate::threads::Threads;
 
-/// The guarantee that a write has when it is acknowledged.
+/// The durability guarantee of an acknowledged write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// The write is on the disk and survives a power loss (CON-1). Concurrent writers share one sync.
@@ -128,7 +128,7 @@ impl EngineOptions {
         self
     }
 
-    /// Sets the guarantee that a write has when it is acknowledged.
+    /// Sets the durability guarantee of acknowledged writes.
     pub const fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
@@ -136,7 +136,7 @@ impl EngineOptions {
 
     /// Sets the size in bytes of the block cache, which all readers and snapshots share.
     ///
-    /// A point get takes a few microseconds if the block is cached. Otherwise, it reads 8 KiB from the file, which takes several times as long. In addition to
+    /// A point read takes a few microseconds if the block is cached. Otherwise, it reads 8 KiB from the file, which takes several times as long. In addition to
     /// the cache, the index and the filter of each file that has been read stay in memory. They take about three bytes per row, or more precisely 1.3 bytes per
     /// row plus two keys per 8 KiB block. The common prefix of a file's keys is stored only once.
     pub const fn cache_bytes(mut self, bytes: usize) -> Self {

@@ -1,4 +1,4 @@
-//! Reading of one page of a query from a state of the engine.
+//! Reads one page of a query from a state of the engine.
 
 use std::ops::{Bound, ControlFlow};
 
@@ -223,8 +223,8 @@ impl<'q> Pager<'q> {
                 self.rows_read += 1;
                 return Ok(ControlFlow::Continue(()));
             }
-            // Once the page is full, the scan continues to the next match. If there is one, its key becomes the token (PAGE-6). Otherwise, this is the last
-            // page, which must not have a token (PAGE-5).
+            // Once the page is full, the scan continues to the next match. If one exists, its key becomes the token (PAGE-6). Otherwise, this is the last page,
+            // which must not have a token (PAGE-5).
             let bytes = key.len() + row.bytes() + self.select_bytes;
             let full = self.rows.len() >= self.top
                 || (!self.rows.is_empty() && self.bytes + bytes > self.bounds.bytes);

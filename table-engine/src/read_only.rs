@@ -1,4 +1,4 @@
-//! Opening of a folder for reading only, even while a writer in another process has it open.
+//! Opens a folder for reading only, even while a writer in another process has it open.
 
 use std::io::ErrorKind;
 use std::path::Path;

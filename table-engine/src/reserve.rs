@@ -152,8 +152,8 @@ impl Reserve {
     }
 
     /// Lends the reserved space to an operation that frees more than it needs. If the space is already lent, first waits until it has been returned. Waiting
-    /// operations are served in arrival order. No space is reserved until the loan is dropped. Returns `None` if the folder has no reserve, or if an earlier
-    /// loan is not returned within [`LONGEST_LOAN`].
+    /// operations are served in arrival order. No space is reserved until the loan is dropped. Returns `None` if the folder has no reserve, if its file cannot
+    /// be truncated, or if an earlier loan is not returned within [`LONGEST_LOAN`].
     pub(crate) fn lend(self: &Arc<Self>) -> Option<Loan> {
         let bytes = self.in_turn(|room| {
             self.file.get()?.set_len(0).ok()?;
@@ -168,8 +168,8 @@ impl Reserve {
         Some(loan)
     }
 
-    /// Runs an operation on the reserve once the reserve is not lent and all operations queued earlier have finished. Returns `None` if that takes longer than
-    /// [`LONGEST_LOAN`].
+    /// Runs an operation on the reserve once the reserve is no longer lent and all operations queued earlier have finished. Returns `None` if that takes longer
+    /// than [`LONGEST_LOAN`].
     fn in_turn<T>(&self, operation: impl FnOnce(&mut Room) -> T) -> Option<T> {
         let turn = {
             let mut room = self.room();

@@ -29,7 +29,7 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Suspends the current thread for `time`.
     fn sleep(&self, time: Duration);
 
-    /// Waits until `ready` returns `true`, but at most for the given time. Other threads, of the engine or of its callers, make the condition true.
+    /// Waits until `ready` returns `true` or the given time has elapsed. Other threads, of the engine or of its callers, make the condition true.
     fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool);
 }
 
@@ -124,7 +124,7 @@ impl Threads {
         received.map_err(|_| RecvError)
     }
 
-    /// Waits for a message, but at most for the given time.
+    /// Waits for a message for at most the given time.
     pub(crate) fn receive_within<T>(
         &self,
         queue: &mpsc::Receiver<T>,

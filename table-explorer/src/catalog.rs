@@ -22,7 +22,7 @@ const TREES: usize = 64;
 pub(crate) struct Known {
     /// The table names, excluding the library's internal tables.
     pub(crate) tables: Vec<TableName>,
-    /// The schemas of all tables, each paired with its lower-case table name.
+    /// The schemas of all tables, each paired with the lower-case name of its table.
     pub(crate) schemas: Vec<(String, StoredSchema)>,
     /// The stored schemas that this version of the library cannot read.
     pub(crate) unread: Vec<Stored>,

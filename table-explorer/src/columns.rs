@@ -79,7 +79,7 @@ fn pieces<'a>(row: &'a TableEntity, name: &str) -> Vec<&'a Value> {
 fn is_full(value: &Value) -> bool {
     match value {
         Value::Binary(bytes) => bytes.len() == BINARY_BYTES,
-        // A character has at most as many code units as bytes, so a shorter text need not be counted.
+        // A character has at most as many code units as bytes, so the code units of a shorter string need not be counted.
         Value::String(text) if text.len() + 1 >= STRING_UNITS => {
             (STRING_UNITS - 1..=STRING_UNITS).contains(&text.encode_utf16().count())
         }

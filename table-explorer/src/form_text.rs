@@ -1,6 +1,6 @@
-//! Text in form fields, in which browsers change some characters before submitting it.
+//! Text in form fields. Browsers change some of its characters before they submit it.
 
-/// Normalizes text as browsers do by the parsing rules of HTML: each line end becomes a line feed, and U+0000 becomes U+FFFD.
+/// Normalizes text as browsers do, following the parsing rules of HTML: each line break becomes a line feed, and U+0000 becomes U+FFFD.
 ///
 /// Apply this to both the stored and the submitted text before comparing them.
 pub(crate) fn returned(text: &str) -> String {

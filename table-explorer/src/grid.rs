@@ -59,7 +59,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Adds a checkbox to each row that selects it for the form [`mark::FORM`].
+    /// Adds to each row a checkbox that selects the row for the form [`mark::FORM`].
     pub(crate) fn with_marks(self, has_marks: bool) -> Self {
         Self { has_marks, ..self }
     }
@@ -103,7 +103,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns each row's owner: the last preceding row of the main kind, if the row's key extends that row's key. Rows of the main kind have no owner.
+    /// Returns the owner of each row. The owner is the nearest preceding row of the main kind, provided that the row's key extends the owner's key. Rows of the
+    /// main kind have no owner.
     fn owners(&self) -> Vec<Option<&'a Keyed<'a>>> {
         let mut above = None;
         let owner = |row: &'a Keyed<'a>| {

@@ -1,4 +1,4 @@
-//! Formatting of strings and values, such that stored data can neither inject markup nor hide characters.
+//! Formatting of strings and values, so that stored data can neither inject markup nor hide characters.
 
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;

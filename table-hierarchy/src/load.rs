@@ -34,7 +34,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The documented limits: 20 GB per partition key, 50 GB per physical partition, and 10,000 request units per second for each of them.
+    /// The documented limits: 20 GB per partition key, 50 GB per physical partition, and 10,000 request units per second for either.
     pub const SERVICE: Self = Self {
         logical_bytes: 20.0 * GB,
         logical_ru: 10_000.0,

@@ -47,7 +47,7 @@ pub struct PartitionMap {
 }
 
 impl PartitionMap {
-    /// Creates a map of `count` partitions of equal width, like those of a new container. A count of 0 is treated as 1.
+    /// Creates a map of `count` partitions of equal width, like the partitions of a new container. A count of 0 is treated as 1.
     #[must_use]
     pub fn even(count: u32) -> Self {
         let count = count.max(1);

@@ -37,7 +37,7 @@ pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<Sto
     stored.into_iter().map(|stored| stored.schema).collect()
 }
 
-/// Reads the stored schemas of all tables, each with its lower-case table name.
+/// Reads the stored schemas of all tables, each with the lower-case name of its table.
 ///
 /// # Errors
 /// Any error from [`schemas`].
@@ -46,8 +46,8 @@ pub async fn all_schemas(store: &DynTableStore) -> Result<Vec<(String, StoredSch
     stored.into_iter().map(|stored| Ok((stored.table, stored.schema?))).collect()
 }
 
-/// Reads the stored schemas that can describe rows of a table, each with its lower-case table name: the table's schemas, and those of other tables that store
-/// an index in it.
+/// Reads the stored schemas that can describe rows of a table, each with the lower-case name of its table: the table's own schemas, and other tables' schemas
+/// that store an index in it.
 ///
 /// # Errors
 /// Any error from the store. `Corrupted` or `FormatTooNew` if this version cannot read such a schema.

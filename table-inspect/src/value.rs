@@ -202,7 +202,7 @@ mod tests {
         assert!(matches!(read(EdmType::Double, "NaN"), Ok(Value::Double(number)) if number.is_nan()));
     }
 
-    /// Generates texts that look like a timestamp, with the value if an entity can store it exactly.
+    /// Generates strings that look like timestamps, with the value if an entity can store it exactly.
     fn any_instant() -> impl Strategy<Value = (String, Option<DateTime<Utc>>)> {
         let year = prop_oneof![3 => 1590..1610_i32, 1 => 0..10_000_i32];
         let clock = (0..24_u32, 0..60_u32, prop_oneof![9 => 0..60_u32, 1 => 60..61_u32]);

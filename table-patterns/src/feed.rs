@@ -10,7 +10,7 @@
 //! | RowKey | properties |
 //! |---|---|
 //! | `U+FFFC feed_` and 20 digits: the number of the last change in the row | `Source`, `Kind`, `Payload` of the first change, `Source1`, `Kind1`, `Payload1` of the second, …; an empty payload is omitted |
-//! | `U+FFFC feed_head` | `Id`: a random number that distinguishes the feed from that of a deleted table with the same name; `Last`: the number of its last change; `Floor`: the number of the last trimmed change; `Quiet`: `true` if [`FEEDS`] does not list the partition, or marks it as quiet; `Kept`: `true` if the feed is never marked as quiet |
+//! | `U+FFFC feed_head` | `Id`: a random number that distinguishes the feed from the feed of a deleted table with the same name; `Last`: the number of its last change; `Floor`: the number of the last trimmed change; `Quiet`: `true` if [`FEEDS`] does not list the partition, or marks it as quiet; `Kept`: `true` if the feed is never marked as quiet |
 //!
 //! Changes are numbered from 1 without gaps. All changes in one transaction are in one row, or in a few rows if they are large. Typed reads skip these rows,
 //! like outbox rows.

@@ -28,8 +28,8 @@
 //! partition key. Appends are then spread over n partitions, and every read queries all n and merges the results.
 //!
 //! # When not to
-//! For log lines rarely read, and only by time range, [blobs](crate::log_blobs) are cheaper (PAT-ANTI-2). For events deleted together on expiry, use [one table
-//! per period](crate::periods) (PAT-HVD).
+//! For log lines that are rarely read, and only by time range, [blobs](crate::log_blobs) are cheaper (PAT-ANTI-2). For events that expire and are deleted
+//! together, use [one table per period](crate::periods) (PAT-HVD).
 //!
 //! ```
 //! use table_patterns::log_tail::{LogStamp, LogTail};

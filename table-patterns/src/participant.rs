@@ -15,7 +15,7 @@
 //!
 //! # Guarantee
 //! Rows and steps are written atomically with the entity. This holds for every write through a [handle](crate::Entities) with the participant, including bulk
-//! inserts, [units](crate::unit) and deletes with parts. If a row is refused, the write fails, and the error contains the participant's name.
+//! inserts, [units](crate::unit) and deletions with parts. If a row is refused, the write fails, and the error contains the participant's name.
 //!
 //! # Cost
 //! A write takes one extra operation per row, and one for all of the entity's steps. Every write of a stored entity reads it first, as for indexes.
@@ -182,7 +182,7 @@ impl Changes {
         Uuid::new_v4().simple().to_string()
     }
 
-    /// Adds an insert of a row. The row must not exist (INS-1).
+    /// Adds an operation that inserts a row. The row must not exist (INS-1).
     ///
     /// # Errors
     /// `CommandsInBatchActOnDifferentPartitions` (EGT-5) if the row is in another partition; `InvalidInput` (EGT-1) if its type is declared in a different
@@ -192,7 +192,7 @@ impl Changes {
         self.write::<R>(row.key_of()?, kind)
     }
 
-    /// Adds an insert-or-replace of a row (UPS-2).
+    /// Adds an operation that inserts or replaces a row (UPS-2).
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert).

@@ -10,7 +10,7 @@
 //! | `Sales` | `empid_000223` | the parent |
 //! | `Sales` | `empid_000223_2012` | a part: its RowKey begins with the parent's RowKey (PAT-CK-2) |
 //!
-//! An [`EntityGroup`](trait@crate::EntityGroup) declares a parent's part types, and reads a parent with its parts in one range query.
+//! An [`EntityGroup`](trait@crate::EntityGroup) declares the types of a parent's parts, and reads a parent together with its parts in one range query.
 //!
 //! # Guarantee
 //! If all writers use this module, a part never exists without its parent:

@@ -161,7 +161,7 @@ pub struct UnitOfWork<S, O> {
     handles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     /// The admission check for each entity type. It fails if a program with a newer schema forbids this program's writes.
     admissions: Admissions,
-    /// The replaces for which the commit must first read all stored properties.
+    /// The replace operations for which the commit must first read all stored properties.
     rewrites: Vec<Rewrite>,
     reads: Reads,
     /// Rows with changed slots, in their new state.
@@ -224,7 +224,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self
     }
 
-    /// Returns the maximum number of operations in the unit's transaction, including those of contributors and the outbox.
+    /// Returns the maximum number of operations in the unit's transaction, including the operations of contributors and the outbox.
     #[must_use]
     pub fn operations(&self) -> usize {
         self.draft.planned().operations()
@@ -276,7 +276,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
     }
 
-    /// Checks the unit, and reads the stored properties for replaces that need them. Returns `Break` if the unit must reread its rows.
+    /// Checks the unit, and reads the stored properties for any replace operations that need them. Returns `Break` if the unit must reread its rows.
     async fn prepare(&mut self) -> Result<ControlFlow<()>> {
         if self.draft.planned().is_empty() {
             return Err(Error::of(UnitFault::Empty).with_table(self.table.as_str()));

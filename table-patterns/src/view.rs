@@ -15,7 +15,7 @@
 //! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; the position up to which the partition's feed has been applied |
 //! | `view` | `U+FFFC view_poison_` and 32 hexadecimal digits | `Poison`: JSON; an entity or a partition that was set aside, with its error; `Rebuilds`: JSON; the identifiers of rebuilds begun since then, at most 16 |
 //! | `view` | `U+FFFC view_lease` | `Holder`: the follower currently applying changes |
-//! | `view` | `U+FFFC view_sighting` | `Lease`, `First`: the lease of another follower last seen, and the time it was first seen |
+//! | `view` | `U+FFFC view_sighting` | `Lease`, `First`: the last lease of another follower that was seen, and the time it was first seen |
 //! | `view` | `U+FFFC view_state` | `Ready`: Boolean; `Id`: Guid that distinguishes the view from earlier views with the same table |
 //!
 //! The digits are the first 128 bits of the SHA-256 of the source's PartitionKey and RowKey, each followed by U+0000. Typed reads skip these rows.
@@ -37,8 +37,8 @@
 //!   rebuild repairs a view, including its sums, after a feed was trimmed, the projection was changed or another tool wrote to the view. Sums to which no
 //!   entity contributes are set to 0 if their partition contains at least one record. Rows added by another tool are not removed.
 //! - Continuation tokens contain keys, so they remain valid after a rebuild. If a view's table is deleted and recreated, the view is building again. A handle
-//!   that has found the view ready rechecks this every ten seconds. After such a check, it fails with `IndexNotReady`. A rebuild rejects a resume position that
-//!   belongs to the deleted view.
+//!   that has found the view ready checks again every ten seconds, and fails with `IndexNotReady` if the view is building. A rebuild rejects a resume position
+//!   that belongs to the deleted view.
 //!
 //! # Cost
 //! | verb | requests |

@@ -33,7 +33,7 @@
 //!
 //! # Cost
 //! Reading the entity takes one range query if it fits into a page, regardless of the number of parts. The query also returns rows of other entities whose
-//! `RowKey`s lie between those of the parts, such as `2014_01_07`. Store such entities under keys outside this range. Writing a slot takes one merge of a few
+//! `RowKey`s lie between the parts' `RowKey`s, such as `2014_01_07`. Store such entities under keys outside this range. Writing a slot takes one merge of a few
 //! hundred bytes. Writing all parts takes one request with one operation per part. An insert-or-replace, or a patch that changes several parts, first reads the
 //! versions of the parts.
 //!

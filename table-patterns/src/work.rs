@@ -5,8 +5,8 @@
 //! this work. A worker performs the steps, and then deletes the message.
 //!
 //! # Key layout
-//! Each message in the queue is JSON. `{"Version":1,"Table":…,"PartitionKey":…}` stands for all pending intents in a partition. With `RowKey`, a message stands
-//! for the intent in one outbox row. With `Intent`, it contains an intent that has no outbox row. After the first attempt, such a message also contains the
+//! Each message in the queue is JSON. `{"Version":1,"Table":…,"PartitionKey":…}` refers to all pending intents in a partition. With `RowKey`, a message refers
+//! to the intent in one outbox row. With `Intent`, it contains an intent that has no outbox row. After the first attempt, such a message also contains the
 //! number of `Attempts` and the last `Error`. For other intents, the outbox row contains both. The queue `{queue}-poison` contains [`PoisonEntry`]s as JSON. If
 //! an entry is too large for a message, the message contains the work's own JSON object with the additional property `SetAside`: the `Error`, the `Attempts`
 //! and the time `At`. If even that is too large, the message contains only the work.
@@ -21,7 +21,7 @@
 //!   returns [determines](Handler#failures-and-outages) whether a failure is an outage.
 //! - Workers claim rows in batches, conditional on the rows' `ETag`s, for the duration of their lease. Even if many workers process one partition, this ensures
 //!   that each row is processed by only one of them (PAT-EC-7). Once a claim has expired, another worker may process the row a second time.
-//! - Transient errors are retried within an attempt, and other errors in later attempts. Both retries use increasing, randomised delays (PAT-EC-5).
+//! - Transient errors are retried within an attempt, and other errors in later attempts. Both kinds of retries use increasing, randomised delays (PAT-EC-5).
 //!
 //! # Cost
 //! A message costs a put, a receive and a delete, plus an update whenever half of the lease has passed. A batch of 32 rows costs a range query and one
@@ -33,10 +33,10 @@
 //! # Bounds
 //! The number of workers and queues is unlimited (PAT-EC-7); one outbox has one queue. A worker holds the intents in one batch in memory and processes 16 of
 //! them concurrently ([`WorkerOptions::concurrency`]). If several intents for one entity are claimed together, they are performed in change order. Claims
-//! expire by the queue service's clock. Workers read this clock from the service's responses, so their own clocks need not agree. A worker extends its lease
-//! while a step runs, for up to an hour. A step that takes longer, or blocks its thread, must call [`keep`](Delivery::keep). A delivery ends after about 1,024
-//! rows, and the message is redelivered after the other messages. The next delivery continues where this one ended. On a store without key order, it starts
-//! again with the first remaining row.
+//! expire according to the queue service's clock. Workers read this clock from the service's responses, so their own clocks need not agree. A worker extends
+//! its lease while a step runs, for up to an hour. A step that takes longer, or blocks its thread, must call [`keep`](Delivery::keep). A delivery ends after
+//! about 1,024 rows, and the message is redelivered after the other messages. The next delivery continues where this one ended. On a store without key order,
+//! it starts again with the first remaining row.
 //!
 //! # When not to
 //! If all changes are in one partition, use a transaction, which is simpler and isolated.

@@ -22,7 +22,7 @@ use crate::turn::{TurnStream, in_turns};
 use crate::unverified::Guest;
 
 /// The maximum number of accepted connections waiting for their first [turn](crate::turn). Further connections wait in the kernel's queue, so even during a
-/// flood, each connection has one turn before later connections can displace it.
+/// flood, each connection gets one turn before later connections can displace it.
 const ADMISSIONS: usize = 32;
 
 /// Accepts connections until `ending` changes, then waits for open connections to end, and closes the remaining ones after the grace period.

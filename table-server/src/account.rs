@@ -60,7 +60,8 @@ impl Account {
         self
     }
 
-    /// Returns the request counts of the busiest partitions, updated while the account is served. A queue counts as a partition of a table with an empty name.
+    /// Returns the request counts of the busiest partitions, which are updated while the account is served. A queue counts as a partition of a table with an
+    /// empty name.
     #[must_use]
     pub fn partition_load(&self) -> PartitionLoad {
         self.traffic.load.clone()
@@ -228,8 +229,8 @@ mod tests {
         }
     }
 
-    /// Tests two servers on one engine, for example if one serves HTTPS. Each server has its own account object, and a change through either account takes
-    /// effect in both immediately.
+    /// Tests two servers on one engine, for example one for HTTP and one for HTTPS. Each server has its own account object, and a change through either account
+    /// takes effect in both immediately.
     #[tokio::test]
     async fn acl_1_and_4_accounts_on_one_engine_share_their_settings() {
         let engine = Engine::in_memory();

@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 use crate::service::Service;
 use crate::version;
 
-/// The headers of every response.
+/// The headers that every response contains.
 const COMMON: [(HeaderName, HeaderValue); 3] = [
     (header::SERVER, HeaderValue::from_static(concat!("table-server/", env!("CARGO_PKG_VERSION")))),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),

@@ -41,7 +41,7 @@ impl Bearer {
         Self(Trust::Basic)
     }
 
-    /// Accepts tokens signed (RS256) by an issuer with one of its keys. `keys` is the JSON Web Key Set published by the issuer. The audience must be the
+    /// Accepts tokens that an issuer has signed (RS256) with one of its keys. `keys` is the JSON Web Key Set published by the issuer. The audience must be the
     /// storage service, the account's endpoint, or `audience`. If the set has several keys with an ID, a token must name its key (`kid`).
     ///
     /// # Errors

@@ -26,7 +26,7 @@ pub struct Config {
     pub observe: Option<SocketAddr>,
     /// The delay added to each response, to simulate a distant region.
     pub latency: Duration,
-    /// The served accounts.
+    /// The accounts to serve.
     pub accounts: Vec<Account>,
     /// Limits on connections and requests.
     pub limits: ServerLimits,

@@ -33,8 +33,8 @@ impl Cors {
         self.place(service).read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Checks whether a browser may send a request with this origin, method and headers. Returns the number of seconds the browser may cache the permission, or
-    /// `None` if the request is not allowed.
+    /// Checks whether a browser may send a request with this origin, method and headers. Returns the number of seconds for which the browser may cache the
+    /// permission, or `None` if the request is not allowed.
     pub(crate) fn preflight(
         &self,
         service: Service,
@@ -42,7 +42,7 @@ impl Cors {
         method: &str,
         headers: &str,
     ) -> Option<u32> {
-        // The first rule that matches the origin and the method decides, even if it does not allow the headers.
+        // The first rule that matches the origin and the method applies, even if it does not allow the headers.
         let rules = self.rules(service);
         let rule = rules.iter().find(|rule| allows(rule, origin, method))?;
         let covered = |header| items(&rule.allowed_headers).any(|pattern| covers(pattern, header));

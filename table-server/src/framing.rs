@@ -1,7 +1,7 @@
 //! Checks the framing and the host of a request (RFC 9112, sections 3.2 and 6.1).
 //!
-//! The server and a proxy in front of it must agree on the end and the host of each request. Otherwise, a request's body could contain another request not
-//! checked by the proxy (request smuggling).
+//! The server and a proxy in front of it must agree on the end and the host of each request. Otherwise, a request's body could contain another request that the
+//! proxy has not checked (request smuggling).
 
 use http::header::{HOST, TRANSFER_ENCODING};
 use http::uri::Authority;

@@ -27,7 +27,7 @@ use crate::unverified::Guest;
 
 /// The maximum number of bytes of a rejected body to read and discard, so the sender can read the response instead of seeing a broken connection.
 const DRAINED: u64 = 64 << 20;
-/// The maximum time spent on reading a rejected body.
+/// The maximum time spent reading a rejected body.
 const DRAINING: Duration = Duration::from_secs(5);
 
 /// A request whose head (request line and headers) has been examined.

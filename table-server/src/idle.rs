@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A stream that counts the reads and writes that transfer bytes, so a single timer can detect an idle connection. A timer per read and write would cost more
-/// than the operation itself.
+/// A stream that counts the reads and writes that transfer bytes, so a single timer can detect an idle connection. A timer for each read and write would cost
+/// more than the operation itself.
 #[derive(Debug)]
 pub(crate) struct Moving<S> {
     stream: S,
     moves: Arc<AtomicU64>,
 }
 
-/// Wraps a stream. The returned future completes once no byte has been transferred for between one and two times `idle`.
+/// Wraps a stream. The returned future completes after a period of one to two times `idle` in which no byte is transferred.
 pub(crate) fn watched<S>(stream: S, idle: Duration) -> (Moving<S>, impl Future<Output = ()>) {
     let moves = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&moves);

@@ -1,4 +1,4 @@
-//! Tables and queues over HTTP, with the Azure Table Storage protocol, on the embedded engine.
+//! Tables and queues over HTTP, with the Azure Table Storage protocol, backed by the embedded engine.
 //!
 //! Table and queue clients for the service and its emulator work unchanged, even with `UseDevelopmentStorage=true`:
 //!

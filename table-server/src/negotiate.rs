@@ -25,8 +25,8 @@ pub(crate) fn requested<'a>(
     })
 }
 
-/// Returns the metadata level of the media range with the highest weight. Among ranges of equal weight, the first decides. Returns `None` if no range allows
-/// JSON.
+/// Returns the metadata level of the media range with the highest weight. Among ranges of equal weight, the first takes precedence. Returns `None` if no range
+/// allows JSON.
 ///
 /// `accept` contains the values of all `Accept` headers, or the value of `$format`.
 fn level<'a>(accept: impl IntoIterator<Item = &'a str>) -> Option<MetadataLevel> {

@@ -29,7 +29,7 @@ const CONNECTIONS: usize = 16;
 /// The time limit for one connection, which serves one request.
 const SENDING: Duration = Duration::from_secs(10);
 
-/// The operations of a running server used by the observation endpoint.
+/// The operations of a running server that the observation endpoint uses.
 pub(crate) trait Observed: Send + Sync + 'static {
     /// Returns `true` if the server accepts requests.
     fn is_ready(&self) -> bool;
@@ -117,7 +117,7 @@ fn shown(path: &str) -> &str {
 
 /// Logs an answered request, and returns its metrics data.
 ///
-/// If an operation in a batch is rejected, the status of that operation is logged. An internal failure, such as a disk full error, is logged as an error, and a
+/// If an operation in a batch is rejected, the status of that operation is logged. An internal failure, such as a full disk, is logged as an error, and a
 /// response with status 403 as a warning. Other requests are logged at level INFO, even listings and scans. The query is not logged, because it may contain a
 /// signature; the filter of a table scan is logged.
 ///

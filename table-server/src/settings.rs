@@ -172,8 +172,8 @@ impl Settings {
         text.and_then(|text| ServiceProperties::read(&text)).unwrap_or_default()
     }
 
-    /// Sets a table's policies in the verifiers of all accounts to the stored policies. If the embedding program deletes and recreates a table, the new table
-    /// has no policies.
+    /// Copies a table's stored policies to the verifiers of all accounts. If the embedding program deletes and recreates a table, the new table has no
+    /// policies.
     ///
     /// # Errors
     /// `InvalidInput` if [`StoredAccessPolicy::check`] rejects the policies.

@@ -50,7 +50,7 @@ impl Traffic {
         }
     }
 
-    /// Counts the messages returned by a receive or a peek, except the first one, which was counted before the queue was read.
+    /// Counts the messages returned by a receive or peek operation, except the first one, which was counted before the queue was read.
     pub(crate) fn messages(&self, queue: &str, messages: usize) {
         if let Some(throttle) = &self.throttle {
             throttle.charge("", queue, messages.saturating_sub(1));

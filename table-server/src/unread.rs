@@ -52,8 +52,9 @@ impl UnreadResponses {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Includes a body in the total size until it is sent. If the total size would exceed the limit, other connections are closed first: the ones with the
-    /// oldest unread responses in the network with the most unread bytes. `eviction` is the signal that closes this response's connection.
+    /// Counts a body of more than [`UNCOUNTED`] bytes toward the total size until it is sent. If the total size would exceed the limit, other connections are
+    /// closed first: the ones with the oldest unread responses in the network with the most unread bytes. `eviction` is the signal that closes this response's
+    /// connection.
     pub(crate) fn count(
         self: &Arc<Self>,
         body: String,

@@ -53,7 +53,7 @@ impl<'a> Condition<'a> {
         }
     }
 
-    /// Returns conditions satisfied by every selected row: those of a conjunction, the two bounds of a `BETWEEN`, or a single condition.
+    /// Returns conditions satisfied by every selected row: the operands of a conjunction, the two bounds of a `BETWEEN`, or a single condition.
     pub(crate) fn all(expression: &'a Expr, columns: &'a [Column]) -> Vec<Self> {
         match expression {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {

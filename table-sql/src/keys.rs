@@ -73,7 +73,7 @@ fn of_text(test: &Test<'_>) -> TextRange {
     }
 }
 
-/// Returns the key range for conditions on parts. In each key, it fixes the first parts to single values and limits the next part to a range.
+/// Returns the key range for conditions on parts. The key range fixes the leading parts of each key to single values, and limits the next part to a range.
 fn of_parts(schema: &StoredSchema, conditions: &[Condition<'_>]) -> KeyRange {
     let mut requests = Vec::new();
     for pieces in [&schema.partition_key, &schema.row_key] {

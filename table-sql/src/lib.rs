@@ -25,7 +25,7 @@
 //! - Comparisons of properties become a filter evaluated by the store. DataFusion evaluates every condition again, because SQL and the service differ in
 //!   details, such as `NaN`. A comparison is not sent if the service could omit rows that SQL includes.
 //! - Only the properties used by the statement are requested. Each page is read when the statement needs it.
-//! - If the store returns rows in key order, DataFusion uses this order, so `ORDER BY PartitionKey, RowKey` does not sort.
+//! - If the store returns rows in key order, DataFusion uses this order, so `ORDER BY PartitionKey, RowKey` requires no sorting.
 //!
 //! `EXPLAIN` shows the class of the query and its requests, and `EXPLAIN ANALYZE` shows the number of requests sent.
 //!

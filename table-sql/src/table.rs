@@ -141,7 +141,7 @@ impl TableProvider for StoreTable {
         let limit = limit.filter(|_| filters.is_empty());
         query.top = limit.filter(|limit| (1..most).contains(limit));
         query.filter = self.filter(filters).filter(|filter| filter.to_string().len() <= FILTER_BYTES);
-        // If the service would reject the filter, for example because a property is named like a keyword, DataFusion evaluates the conditions.
+        // If the service would reject the filter, for example because a property has the name of a keyword, DataFusion evaluates the conditions.
         if query.check(most).is_err() {
             query.filter = None;
         }

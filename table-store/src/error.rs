@@ -66,7 +66,7 @@ impl Error {
         Self::of(Plain { code, message: message.into() })
     }
 
-    /// Converts a fault into an error, taking its message, source, code and rule.
+    /// Converts a fault into an error with the fault's message, source, code and rule.
     #[cold]
     pub fn of(fault: impl Fault) -> Self {
         let (code, rule) = fault.code_and_rule();

@@ -53,8 +53,8 @@ impl WriteLease {
         self.0.length.checked_sub(passed).filter(|remaining| !remaining.is_zero())
     }
 
-    /// Returns `true` if the lease has expired neither by elapsed time nor by the clock's current time. The current time is checked too because, on most
-    /// systems, elapsed time does not advance while the machine is suspended.
+    /// Returns `true` if the lease has expired according to neither the elapsed time nor the clock's current time. The current time is checked too because, on
+    /// most systems, elapsed time does not advance while the machine is suspended.
     #[must_use]
     pub fn is_fresh(&self) -> bool {
         self.remaining().is_some() && self.passed().is_some_and(|passed| passed < self.0.length)
@@ -86,7 +86,7 @@ impl WriteLease {
         self.0.clock.elapsed()?.checked_sub(self.0.elapsed?)
     }
 
-    /// Returns the age of the lease by the clock's current time, or `None` if that time is before the start of the lease.
+    /// Returns the age of the lease according to the clock's current time, or `None` if that time is before the start of the lease.
     fn passed(&self) -> Option<Duration> {
         let ticks = self.0.clock.now().checked_sub(self.0.began)?;
         Some(Duration::from_nanos(ticks.saturating_mul(100)))

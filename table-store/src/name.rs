@@ -20,7 +20,7 @@ const METRICS: &str = "$Metrics";
 ///
 /// Comparisons ignore case, as in the service. The original case is preserved (TBL-2).
 ///
-/// A name starting with `$Metrics` is a metrics table of the service. It can be read like any other table, but not created (TBL-5).
+/// A name starting with `$Metrics` refers to a metrics table of the service. Such a table can be read, but not created (TBL-5).
 ///
 /// ```
 /// use table_core::TableName;
@@ -44,8 +44,8 @@ impl TableName {
     /// Validates a name.
     ///
     /// # Errors
-    /// `InvalidInput` if the name is the reserved word `tables` (TBL-3); `InvalidResourceName` if the name has illegal characters; `OutOfRangeInput`
-    /// if the length is outside 3 to 63 (TBL-4).
+    /// `InvalidInput` if the name is the reserved word `tables` (TBL-3); `InvalidResourceName` if the name has illegal characters; `OutOfRangeInput` if the
+    /// length is not between 3 and 63 (TBL-4).
     pub fn new(name: &str) -> Result<Self> {
         Self::check(name).map_err(|fault| Error::of(fault).with_table(name))?;
         let text: Arc<str> = name.into();
@@ -90,7 +90,7 @@ impl TableName {
         Self { folded: text.to_ascii_lowercase().into(), text }
     }
 
-    /// Validates a stored name, which may be a program's table or an internal table.
+    /// Validates a stored name, which may refer to a program's table or an internal table.
     ///
     /// # Errors
     /// Any error from [`new`](Self::new).

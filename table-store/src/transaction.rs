@@ -221,8 +221,8 @@ impl Transaction {
         (self.partition_key, self.operations)
     }
 
-    /// Returns the transaction's size, measured as defined by its limits. By default, this is the total size of its entities by the service's published formula
-    /// (SIZE-2, ENG-17).
+    /// Returns the transaction's size, measured as defined by its limits. By default, this is the total size of its entities, calculated with the service's
+    /// published formula (SIZE-2, ENG-17).
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes

@@ -122,7 +122,7 @@ fn unescape(text: &str) -> String {
         .replace("&amp;", "&")
 }
 
-/// An error to be sent by a server.
+/// An error that a server sends.
 ///
 /// ```
 /// use chrono::DateTime;

@@ -72,7 +72,7 @@ pub struct CorsRule {
     pub allowed_headers: String,
     /// The response headers readable by scripts.
     pub exposed_headers: String,
-    /// The number of seconds a browser may cache a preflight response.
+    /// The number of seconds for which a browser may cache a preflight response.
     pub max_age_seconds: u32,
 }
 
@@ -85,7 +85,7 @@ impl ServiceProperties {
         Self::of(&root(text)?)
     }
 
-    /// Reads the properties in a request, validating them by the service's rules. Missing elements become `None`.
+    /// Reads the properties in a request, and validates them according to the service's rules. Missing elements become `None`.
     ///
     /// # Errors
     /// The first violation found, with the error code used by the service.

@@ -6,7 +6,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 
 /// The maximum nesting depth of elements. The protocol's documents have at most six levels.
 const DEPTH: usize = 32;
-/// The maximum number of elements in a request body. Five policies or CORS rules have fewer than a hundred.
+/// The maximum number of elements in a request body. Five policies or five CORS rules contain fewer than a hundred.
 const REQUEST_ELEMENTS: usize = 1_000;
 
 /// An XML element: a name, and either text or child elements.
@@ -29,7 +29,7 @@ pub struct Element {
 impl Element {
     /// Parses a document. Namespace prefixes, attributes and comments are discarded.
     ///
-    /// Returns `None` if the text is not well-formed XML 1.0, or contains an illegal character, a document type, or an entity other than the five
+    /// Returns `None` if the text is not well-formed XML 1.0, or contains an illegal character, a document type declaration, or an entity other than the five
     /// predefined ones.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {

@@ -91,7 +91,7 @@ pub fn table<S: TableStore + Clone + 'static>(
     store.entities_with_outbox(outbox).with_list_blobs(lists)
 }
 
-/// Writes the airports, replacing those of an earlier import, and updates the lists in other tables.
+/// Writes the airports, replacing the airports of an earlier import, and updates the lists in other tables.
 ///
 /// # Errors
 /// Any error from the store or the output.

@@ -35,7 +35,7 @@ impl Message for LastDay {
     const VERSION: u32 = 1;
 }
 
-/// A stand-in for an external system. Its calls must be idempotent (PAT-EC-2), and setting the last day of an employee is.
+/// A stand-in for an external system. Its calls must be idempotent (PAT-EC-2). Setting the last day of an employee is idempotent.
 struct Payroll;
 
 impl Handler<LastDay> for Payroll {

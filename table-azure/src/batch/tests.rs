@@ -260,7 +260,7 @@ fn req_2_a_merge_is_tunnelled_inside_a_batch_too() {
     assert!(body.contains("\r\nX-HTTP-Method: MERGE\r\n"), "{body}");
 }
 
-/// Tests that a transaction is measured by its request body in UTF-8, as in the service. For example, 100 entities with 40,000 ASCII characters each are
+/// Tests that a transaction's size is the size of its request body in UTF-8, as in the service. For example, 100 entities with 40,000 ASCII characters each are
 /// accepted, although they would occupy 8 MB in UTF-16.
 #[test]
 fn egt_3_a_transaction_is_measured_by_its_body() {

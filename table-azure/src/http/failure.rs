@@ -25,7 +25,7 @@ pub(crate) struct Failure {
     /// `true` if a retry may succeed (RTY-1).
     pub(crate) transient: bool,
     /// `true` if this attempt or an earlier one may have been applied (CON-11). A later rejection does not clear the flag, because the earlier attempt may
-    /// itself have caused the rejection, or may have been applied before its cause arose.
+    /// itself have caused the rejection, or may have been applied before the cause arose.
     pub(crate) into_ambiguous: bool,
     /// The delay that the service requested before the next attempt (RTY-3).
     pub(crate) after: Option<Duration>,

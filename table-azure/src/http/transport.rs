@@ -132,7 +132,7 @@ impl Transport {
                 Link::Wire(wire) => over_wire(wire.as_ref(), &method, url, &headers, body).await,
             }
         };
-        // In a test with a paused clock, this holds the clock while an attempt is in progress.
+        // In a test with a paused clock, this keeps the clock from advancing while an attempt is in progress.
         #[cfg(test)]
         let attempt = crate::tests::under_way(attempt);
         tokio::time::timeout(limit, attempt)

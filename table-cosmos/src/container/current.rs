@@ -1,8 +1,8 @@
 //! Detects a container that was replaced by a new one with the same name.
 //!
 //! The Azure SDK caches the container for each name. If any request in the process encounters a replacement, the Azure SDK refreshes its cache, sends all later
-//! requests to the new container, and reports nothing. Therefore, the resource id in the SDK's cache is compared with that of the container checked against the
-//! options.
+//! requests to the new container, and reports nothing. Therefore, the store compares the resource id in the SDK's cache with the resource id of the container
+//! that it checked against the options.
 
 use azure_data_cosmos::feed::FeedScope;
 use azure_data_cosmos::options::ChangeFeedStartFrom;

@@ -61,7 +61,7 @@ struct Covered {
 
 impl Covered {
     /// Parses a path in a policy. Quotes are ignored, because policies may quote names that need no quotes. Returns `None` for paths that no mapping can
-    /// contain, such as those of array elements.
+    /// contain, such as paths of array elements.
     fn parse(text: &str) -> Option<Self> {
         let (path, is_all) = match text.strip_suffix("/*") {
             Some(path) => (path, true),
@@ -165,14 +165,14 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with the service's rule: longer paths are more precise, and `?` is more precise than `*`.
+        /// Tests the service's rule: longer paths are more precise, and `?` is more precise than `*`.
         #[test]
         fn the_most_precise_path_decides_however_names_are_quoted(
             rules in vec((vec((select(vec!["a", "bb", "a/b"]), any::<bool>()), 0..3), any::<bool>(), any::<bool>()), 0..6),
             path in vec(select(vec!["a", "bb", "a/b"]), 1..4),
             is_all in any::<bool>(),
         ) {
-            // A name with a slash is always quoted, and a policy has each path once.
+            // A name with a slash is always quoted, and a policy contains each path only once.
             let quoted = |names: &[(&'static str, bool)]| -> Vec<_> {
                 names.iter().map(|(name, quoted)| (*name, *quoted || name.contains('/'))).collect()
             };

@@ -1,4 +1,4 @@
-//! A log of the requests to an account with their routing, and the type of its responses.
+//! A log of the requests to an account and their routing, and the type of the account's responses.
 
 use std::sync::{Mutex, PoisonError};
 

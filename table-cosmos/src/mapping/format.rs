@@ -26,8 +26,8 @@ pub enum Format {
     Int64,
     /// `Edm.Int64` as a string of digits, such as `"9007199254740993"`.
     Int64Text,
-    /// `Edm.Double` as a JSON number. NaN and infinities cannot be written, because JSON has no numbers for them. `-0.0` cannot be written, because the service
-    /// stores it as `0`.
+    /// `Edm.Double` as a JSON number. NaN and infinities cannot be written, because JSON numbers cannot represent them. `-0.0` cannot be written, because the
+    /// service stores it as `0`.
     Double,
     /// `Edm.Boolean` as `true` or `false`.
     Boolean,
@@ -132,7 +132,8 @@ fn instant(ticks: u64) -> Option<Value> {
     (ticks::EDM_MIN..=ticks::MAX).contains(&ticks).then(|| ticks::to_datetime(ticks))?.map(Value::DateTime)
 }
 
-/// Parses an RFC 3339 string in UTC. Only strings whose first 19 characters have a fixed format are accepted, so the strings sort chronologically, by seconds.
+/// Parses an RFC 3339 string in UTC. Only strings whose first 19 characters have a fixed format are accepted, so the strings sort chronologically, with a
+/// precision of one second.
 fn read_utc(text: &str) -> Option<u64> {
     let fraction = text.strip_suffix('Z').or_else(|| text.strip_suffix("+00:00"))?.get(19..)?;
     let is_fraction = fraction.is_empty()

@@ -57,7 +57,7 @@ impl Sql {
         self.by_member(member, operator, value).or(absent)
     }
 
-    /// Returns a comparison of RFC 3339 strings by their first 19 characters, which contain the seconds.
+    /// Returns a comparison of RFC 3339 strings by their first 19 characters, which end with the seconds.
     pub(super) fn by_seconds(&mut self, place: &str, operator: Comparison, seconds: i64) -> String {
         let text = |seconds: i64| {
             let instant = chrono::DateTime::from_timestamp(seconds, 0)?;

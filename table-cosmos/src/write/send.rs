@@ -47,7 +47,7 @@ pub(super) enum Refused {
 impl Refused {
     /// Returns `true` if the request had no effect and may succeed later (MAP-12).
     ///
-    /// The Azure SDK backs off if a whole request is throttled, but not if only an operation in a batch has that status.
+    /// The Azure SDK backs off if a whole request is throttled, but not if only one operation in a batch is throttled.
     fn is_temporary(&self) -> bool {
         match self {
             Self::At { status: (status, _), repeated, .. } => {

@@ -1,7 +1,7 @@
 //! Blocks: groups of adjacent rows of a run, encoded as bytes (`docs/format.md`, "Runs").
 //!
-//! A block stores the common prefix of all keys once. Rows with the same shape (the names and types of a row's properties) share it, because property names
-//! make up about half of a row. A tombstone (the entry of a deleted row) has no shape.
+//! A block stores the common prefix of all keys once. Rows with the same shape (the names and types of a row's properties) share one copy of it, because
+//! property names make up about half of a row. A tombstone (the entry of a deleted row) has no shape.
 
 mod entries;
 mod writer;
@@ -39,7 +39,7 @@ pub(crate) struct Layout {
     prefix: usize,
     /// The offset of the keys, stored without their common prefix.
     keys: usize,
-    /// The offset of the list with each row's end offset and shape number.
+    /// The offset of the list that contains the end offset and shape number of each row.
     row_ends: usize,
     /// The offset of the list of shape end offsets.
     shape_ends: usize,
@@ -198,7 +198,7 @@ impl Layout {
         Ok(self.search_within(block, rest, from..self.count.min(from + step - 1))?.0)
     }
 
-    /// Prefetches everything before the row bodies by reading one byte of each cache line. The search that follows then stalls for memory once instead of once
+    /// Prefetches everything before the row bodies by reading one byte of each cache line. The search that follows then stalls on memory once instead of once
     /// per line.
     #[inline]
     fn touch(self, block: &[u8]) {

@@ -1,4 +1,4 @@
-//! A cache of recently read blocks, shared by all runs and views, with a single byte budget.
+//! A cache of recently read blocks, shared by all runs and views, with one budget in bytes.
 //!
 //! Runs never change, so cached blocks never become stale.
 
@@ -145,7 +145,7 @@ impl Cache {
         (sum(|shard| &shard.hits), sum(|shard| &shard.misses))
     }
 
-    /// Inserts a block. If the budget is exceeded, other blocks are evicted.
+    /// Inserts a block. If the budget is exceeded, blocks are evicted.
     pub(super) fn insert(&self, place: Place, block: Arc<Block>) {
         let shard = self.shard(place);
         shard.queue.write().unwrap_or_else(PoisonError::into_inner).add(place, block, self.most);
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!((held(&none), none.hits_and_misses()), (0, (0, 0)));
     }
 
-    /// Tests that about half of random reads hit the cache if it has space for half of the blocks. This shows that the cache uses all of its space.
+    /// Tests that about half of all random reads hit the cache if it has space for half of the blocks. This shows that the cache uses all of its space.
     #[test]
     fn random_reads_hit_nearly_in_proportion_to_the_cache_size() {
         let (room, blocks) = (SHARDS * 64, SHARDS as u64 * 128);

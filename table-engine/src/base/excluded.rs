@@ -1,7 +1,7 @@
 //! Tracks the segments that are excluded from ordinary merges because a layer cannot be read or a merge was refused.
 //!
-//! The key range of a corrupted block becomes a separate segment. In this segment, the layer with the block and all older layers are *sealed*: merges leave
-//! them unchanged. The newer layers are still merged with each other, so their number stays bounded.
+//! The key range of a corrupted block becomes a separate segment. In this segment, the layer that contains the block and all older layers are *sealed*: merges
+//! leave them unchanged. The newer layers are still merged with each other, so their number stays bounded.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ fn broken_keys(run: &Run, start: &[u8], end: Option<&[u8]>) -> Option<Keys> {
 }
 
 impl Base {
-    /// Finds the first unreadable layer among the unsealed layers chosen for a merge.
+    /// Finds the first unreadable layer among the unsealed layers of the segments chosen for a merge.
     pub(super) fn find_broken(&self, choice: &Choice) -> Option<Broken> {
         choice.segments.clone().find_map(|index| {
             let segment = self.version.segments().get(index)?;

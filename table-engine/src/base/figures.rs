@@ -1,4 +1,4 @@
-//! Collects the input of the merge [policy](super::policy): the layer sizes, entry counts and merge condition of each segment.
+//! Collects the input for the merge [policy](super::policy): the layer sizes, entry counts and merge condition of each segment.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -12,7 +12,7 @@ use crate::base::version::stored::Stored;
 use crate::disk::RealDisk;
 use crate::key::SplitKey;
 
-/// Reads a block as if its checksum were valid. Reads by index and by iteration must return the same rows. Each key is then looked up.
+/// Reads a block as if its checksum were valid. Reading by index and reading by iteration must return the same rows. Each key is then looked up.
 ///
 /// # Panics
 /// Panics if the results differ.

@@ -173,7 +173,7 @@ impl Base {
         if is_whole {
             return Ok(Some(part));
         }
-        // The last key and the size of each layer's first blocks, up to about the size of one run per layer.
+        // For each layer, the last key and the size of each of its first blocks, up to about the size of one run.
         let mut ends = Vec::new();
         for layer in &layers {
             let directory = layer.run.directory()?;

@@ -12,12 +12,12 @@ use crate::statistics::Counters;
 
 /// The maximum number of files that a pool keeps open.
 const MOST_OPEN: usize = 256;
-/// The minimum capacity of a pool, even if the process's limit of file descriptors is very low.
+/// The minimum capacity of a pool, even if the process's file descriptor limit is very low.
 const LEAST_OPEN: usize = 4;
 /// A pool may use the process's file descriptor limit divided by this number. The rest is left for the program and other engines.
 const SHARE: usize = 4;
 
-/// The resources of all runs of a base.
+/// The resources shared by all runs of a base.
 #[derive(Debug)]
 pub(super) struct Pool {
     pub(super) disk: Arc<dyn Disk>,

@@ -112,7 +112,7 @@ pub(super) fn successor(key: &[u8]) -> Vec<u8> {
 }
 
 impl Default for Version {
-    /// Returns a version with a single segment without layers.
+    /// Returns a version with a single segment that has no layers.
     fn default() -> Self {
         Self { segments: vec![Arc::new(Segment { start: Arc::default(), layers: Vec::new() })] }
     }
@@ -322,7 +322,7 @@ impl Version {
         self.segments.get(self.find(key)).map(|segment| segment.runs().collect()).unwrap_or_default()
     }
 
-    /// Returns the tally of all layers from `start` (inclusive) to `end` (exclusive), except those of the given runs.
+    /// Returns the tally of all layers from `start` (inclusive) to `end` (exclusive), excluding the layers of the given runs.
     pub(super) fn tally(&self, start: &[u8], end: Option<&[u8]>, except: &[u64]) -> Result<Tally> {
         let mut tally = Tally::default();
         for (index, segment) in self.segments.iter().enumerate().skip(self.find(start)) {

@@ -24,7 +24,7 @@ use crate::timestamps::{Reading, SteadyClock};
 /// Each step removes this many rows of dropped tables from memory.
 const RECLAIM_ROWS: usize = 500;
 
-/// A committer that its own thread and its callers share.
+/// A committer shared by its own thread and its callers.
 pub(crate) struct Direct {
     /// `None` once the committer has stopped.
     committer: Mutex<Option<Committer>>,

@@ -1,4 +1,4 @@
-//! Provides the state that reads of an engine use.
+//! Provides the state from which an engine's data is read.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Counting of a queue's messages in portions, so a long queue does not block an executor thread.
+//! Counts a queue's messages in portions, so a long queue does not block an executor thread.
 
 use std::future::poll_fn;
 use std::ops::ControlFlow;

@@ -17,10 +17,10 @@ use crate::queue::rows::{self, Shown};
 
 /// The maximum number of expired messages that one decision removes.
 pub(super) const EXPIRED: usize = 256;
-/// One in this many puts searches for expired messages. The other puts read nothing, because a search delays all writers of the engine.
+/// One in every `PUTS` put operations searches for expired messages. The others read nothing, because a search delays all writers of the engine.
 const PUTS: usize = 8;
 /// The maximum number of expired messages that a put removes. It is greater than [`PUTS`], and each search continues where the last one ended, so expired
-/// messages are removed faster than messages are put. This limits the share of expired messages in a queue without receivers.
+/// messages are removed faster than new messages are added. This limits the share of expired messages in a queue without receivers.
 const EXPIRED_AT_PUT: usize = 2 * PUTS;
 /// The maximum number of entries that a put examines to find expired messages.
 const EXAMINED_AT_PUT: usize = 8 * PUTS;
@@ -43,8 +43,8 @@ pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Result<Lease
     // The first put after the engine is opened also searches, so expired messages are removed even if a program puts only a few messages each time it runs.
     if ground.positions.puts == 0 {
         let from = ground.positions.search;
-        // If the queue cannot be read, its expired messages remain, but the new message is still put. The next search then starts at the head, as it does after
-        // a search that has examined all visible messages.
+        // If the queue cannot be read, its expired messages remain, but the new message is still added. The next search then starts at the head, as it does
+        // after a search that has examined all visible messages.
         let end = remove_expired(ground, from, EXPIRED_AT_PUT, EXAMINED_AT_PUT);
         ground.positions.search = end.ok().flatten().unwrap_or_default();
     }
@@ -162,7 +162,7 @@ pub(super) fn receive(
         ground.delete(key);
     }
     // IMPORTANT: the clock never goes backwards, so a message that is put or hidden later becomes visible at `began` or later, and is never before the head.
-    // The head spares each receive from skipping the tombstones of all received messages.
+    // The head saves each receive from having to skip the tombstones of all received messages.
     ground.pass(from, front);
     Ok((leases, rest))
 }

@@ -21,7 +21,7 @@ use crate::state::State;
 pub(crate) const PARTITION: &str = "";
 /// The number of digits with which a key encodes a time in ticks.
 const TICKS: usize = 19;
-/// The maximum number of bytes that are kept of a corrupted row. An intact row has about 100 bytes.
+/// The maximum number of bytes of a corrupted row that are kept. An intact row has about 100 bytes.
 const ASIDE: usize = 1_024;
 /// The number of digits with which a key encodes a message's index within its transaction.
 const PLACE: usize = 2;
@@ -57,7 +57,7 @@ pub(super) fn aside_key(table: u32, damaged: &[u8]) -> Result<Key> {
     Ok(key_of(table, &format!("x{}", String::from_utf8_lossy(row_key))))
 }
 
-/// Returns the row that records a corrupted row that is set aside. It contains the reason, and the first bytes of the corrupted row.
+/// Returns the replacement for a corrupted row that is set aside. It contains the reason, and the first bytes of the corrupted row.
 pub(super) fn aside(damaged: RowView<'_>, reason: &Error) -> Row {
     let (shape, body) = damaged.parts();
     let mut bytes = [shape, body].concat();
@@ -210,7 +210,7 @@ pub(super) fn report(key: &[u8], error: &Error) {
     event!(warn, row_key, %error, "the visibility of a message cannot be read");
 }
 
-/// Returns a message, combined from its two rows, or `None` if its text is corrupted.
+/// Returns the message assembled from its two rows, or `None` if its text is corrupted.
 pub(crate) fn readable(state: &State, table: u32, shown: &Shown) -> Result<Option<Message>> {
     match message(state, table, shown) {
         Err(error) if error.code() == ErrorCode::Corrupted => {

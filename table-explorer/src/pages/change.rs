@@ -1,5 +1,5 @@
-//! Pages for inserting, editing and deleting entities. Edits and deletes are conditional on the `ETag` shown to the user. After a conflict, the page shows both
-//! versions.
+//! Pages for inserting, editing and deleting entities. Edits and deletions are conditional on the `ETag` shown to the user. After a conflict, the page shows
+//! both versions.
 
 mod form;
 
@@ -30,7 +30,7 @@ pub(crate) async fn permit(context: &Context<'_>, table: &TableName) -> Result<(
 }
 
 /// Checks operations on one partition and groups them into units, each to be sent in one transaction. Operations on sequences and parts of wide entities become
-/// conditional on the versions read.
+/// conditional on the versions that were read.
 ///
 /// # Errors
 /// `Refused` if the operations would change the library's internal rows, delete only some parts of a wide entity, or rewind a sequence.

@@ -40,7 +40,7 @@ pub(crate) fn copies(
     }
 }
 
-/// Returns the filter for tools that are unaware of entity types. It includes a condition on `EntityType` if the chosen type has one.
+/// Returns the filter for tools that are unaware of entity types. It includes a condition on `EntityType` if the chosen type declares a kind.
 fn filter(built: &FormQuery) -> String {
     let mut query = built.query.clone();
     if let Some(kind) = built.entities.as_ref().and_then(|entities| entities.schema().kind.as_deref()) {

@@ -41,7 +41,7 @@ impl Columns {
         columns
     }
 
-    /// Adds a column for each property of an entity that does not have one yet, up to 10,000 columns.
+    /// Adds a column for each of the entity's properties that does not have one yet, up to 10,000 columns.
     pub fn add(&mut self, entity: &TableEntity) {
         for (name, _) in entity.iter() {
             if self.position(name).is_some() {

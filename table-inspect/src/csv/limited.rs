@@ -24,9 +24,9 @@ struct State {
     /// The number of bytes from [`AFTER`] that have been read.
     after: usize,
     is_behind_return: bool,
-    /// The line ends that have been read but not counted. Each consists of the offset of its last byte, and `true` for CR LF.
+    /// The line breaks that have been read but not counted. Each consists of the offset of its last byte, and `true` for CR LF.
     ends: VecDeque<(u64, bool)>,
-    /// The number of the line that ends at the first uncounted line end, counted from 1.
+    /// The number of the line that ends at the first uncounted line break, counted from 1.
     line: u64,
 }
 
@@ -49,7 +49,7 @@ impl Watch {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if a reader at `position` has read past the original input and the line end appended to it.
+    /// Returns `true` if a reader at `position` has read past the original input and the line break appended to it.
     pub(super) fn is_beyond(&self, position: u64) -> bool {
         let state = self.state();
         state.after > 0 && position > state.offset + 1
@@ -70,7 +70,7 @@ impl Watch {
         self.state().left == 0
     }
 
-    /// Returns the line number of the record that starts at the given offset. Line ends at this offset are skipped first. Offsets must be passed in ascending
+    /// Returns the line number of the record that starts at the given offset. Line breaks at this offset are skipped first. Offsets must be passed in ascending
     /// order.
     pub(super) fn line_at(&self, start: u64) -> u64 {
         let (mut state, mut at) = (self.state(), start);
@@ -91,7 +91,7 @@ impl Watch {
 }
 
 impl State {
-    /// Records the line ends in these bytes.
+    /// Records the line breaks in these bytes.
     fn scan(&mut self, bytes: &[u8]) {
         for byte in bytes {
             if *byte == b'\n' {

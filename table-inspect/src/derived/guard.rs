@@ -38,7 +38,7 @@ struct Stored {
 /// which must be sent in one transaction. All writes to one wide entity form a unit, and every other write forms a separate unit.
 ///
 /// The writes may delete all parts of a wide entity, change properties of its parts, or replace all its parts with the parts of another write. The returned
-/// writes to parts and sequences are conditional on the versions read, because the rows may change before the writes are sent.
+/// writes to parts and sequences are conditional on the versions that were read, because the rows may change before the writes are sent.
 ///
 /// # Errors
 /// `Derived`, naming the wide entity or the sequence, if the check fails. Any error from the store.

@@ -1,6 +1,6 @@
 //! Conversion between decimal numbers and the codecs `digits(n)` and `desc(digits(n))`.
 
-/// A codec for integers as a fixed number of digits, after a sign in signed encodings.
+/// A codec that encodes integers as a fixed number of digits, preceded by a sign in signed encodings.
 ///
 /// In signed encodings, a negative number has the sign `-` and complemented digits (9 − `d`); other numbers have the sign `0`. In descending order, the
 /// positive numbers are complemented instead. Unsigned encodings are complemented only in descending order.

@@ -7,7 +7,7 @@ use table_core::store::WriteLease;
 /// A handle that checks whether the entities in a batch may be written.
 pub(crate) trait AdmitWrites: Send + Sync {
     /// Checks that the entities may be written now. `is_whole` is `true` if a write removes properties of which this program is unaware. Returns the period
-    /// during which unconditional replaces may be sent; `None` if the period is unlimited.
+    /// during which unconditional replace operations may be sent; `None` if the period is unlimited.
     ///
     /// # Errors
     /// `SchemaMismatch` if a program with a newer schema forbids the writes; any error from the store.

@@ -87,7 +87,7 @@ impl Conflict {
     }
 
     /// Returns `true` if a planned write caused the conflict, and `false` if the write was added by completing the plan. The entities of `completed` must begin
-    /// with those of `planned`.
+    /// with the entities of `planned`.
     pub(crate) fn is_in(self, planned: &Batch, completed: &Batch, error: &Error) -> bool {
         match self {
             Self::Entity => error.operation().is_none_or(|at| at < planned.entities().len()),

@@ -1,6 +1,6 @@
 //! A transaction draft: the planned writes from which each attempt builds its batch.
 //!
-//! Contributors that read other entities add their writes when a batch is built. Single writes, bulk writes, units of work and deletes of wide entities share
+//! Contributors that read other entities add their writes when a batch is built. Single writes, bulk writes, units of work and deletions of wide entities share
 //! this builder. Entity plans are added to transactions only by drafts, so no write can skip its completion.
 
 mod write;

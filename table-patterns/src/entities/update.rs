@@ -82,8 +82,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                         row::rewrite(stored.view(), before.view(), after.view())?,
                         if_match,
                     ),
-                    // Only a replace removes properties (MRG-3). It must also contain the stored properties that `E` does not declare, so all of them are read
-                    // first.
+                    // Only a replace operation removes properties (MRG-3). It must also contain the stored properties that `E` does not declare, so all of them
+                    // are read first.
                     (true, None) => return Ok(None),
                 };
                 let old = (&old, current.stored.as_ref());

@@ -1,4 +1,4 @@
-//! The head of a feed: a row replaced by each commit, conditional on its `ETag`. This condition orders the commits.
+//! The head of a feed: a row that every commit replaces, on condition that its `ETag` is unchanged. This condition puts the commits in order.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -125,7 +125,7 @@ impl Head {
         Ok(Some(Self { id, last, floor, quiet, kept }))
     }
 
-    /// Returns the operation that writes the head: a replace of the version `read`, or an insert if `read` is `None`.
+    /// Returns the operation that writes the head. It replaces the version `read`, or inserts the head if `read` is `None`.
     pub(super) fn write(self, read: Option<ETag>) -> Result<Operation> {
         let kind = match read {
             Some(etag) => OperationKind::Replace(self.row(), IfMatch::ETag(etag)),

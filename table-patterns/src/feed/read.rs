@@ -281,7 +281,7 @@ fn add(row: EntityRef<'_>, (head, last): (&Head, u64), entries: &mut Vec<FeedEnt
     Ok(())
 }
 
-/// Sorts entries by number. Not generic: sorts are slow to compile, and every program would compile its own copy of a generic function.
+/// Sorts entries by number. This function is not generic, because sorting code is slow to compile and every program would otherwise compile its own copy.
 fn in_order(entries: &mut [FeedEntry]) {
     entries.sort_by_key(|entry| entry.cursor.number);
 }

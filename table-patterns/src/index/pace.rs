@@ -53,7 +53,7 @@ mod tests {
 
     const SECOND: u64 = 10_000_000;
 
-    /// Returns the total wait in seconds for 100 batches of 10 items at 100 items per second, with the time read through `clock`.
+    /// Returns the total time, in seconds, spent waiting for 100 batches of 10 items at 100 items per second. The time is read from `clock`.
     fn waited(clock: impl Fn(u64) -> u64 + Send + Sync + 'static) -> u64 {
         let time = Arc::new(AtomicU64::new(1_000 * 86_400 * SECOND));
         let (shown, slept) = (Arc::clone(&time), Arc::clone(&time));

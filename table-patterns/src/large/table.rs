@@ -32,7 +32,7 @@ pub struct LargeTable<E, S, O = NoOutbox> {
 
 impl<E: Large, S, O> LargeTable<E, S, O> {
     /// Creates a handle to a table of large entities. Their values are stored in a blob store under names that begin with `prefix`. No other blobs may have
-    /// this prefix, not even those of the same table in another table store. That store's collector would remove this table's blobs. The
+    /// this prefix, not even the blobs of the same table in another table store. That store's collector would remove this table's blobs. The
     /// [handle](crate::Entities) maintains all other patterns declared by the entity type.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>, blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
@@ -69,8 +69,8 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         self.table.table()
     }
 
-    /// Returns the underlying [`Entities`] handle, for deletes and for writes that leave the blobs unchanged. An entity with blobs can be updated, or replaced
-    /// under its [`ETag`](table_core::ETag). A write without a condition is refused (`InvalidInput`) if it contains an address that may be stale.
+    /// Returns the underlying [`Entities`] handle, for deletions and for writes that leave the blobs unchanged. An entity with blobs can be updated, or
+    /// replaced under its [`ETag`](table_core::ETag). A write without a condition is refused (`InvalidInput`) if it contains an address that may be stale.
     #[must_use]
     pub const fn entities(&self) -> &Entities<E, S, O> {
         &self.table

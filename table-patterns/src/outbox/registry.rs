@@ -4,12 +4,12 @@
 //! A partition is registered before the first intent is recorded in it. It remains registered, because a writer that is suspended, or whose clock is wrong, may
 //! rely on the registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and was last registered at least two hours ago. Later
 //! sweeps read only a random sample of the quiet partitions. The mark is removed by a writer that registers the partition again, or by a sweep that finds a
-//! pending row. Writers repeat their registrations hourly by their own clocks.
+//! pending row. Writers repeat their registrations hourly, according to their own clocks.
 //!
 //! Erasing a tenant marks the registrations of the tenant's partitions as erased instead of removing them, because running writers still rely on them. Two
-//! hours later by the store's clock, a sweep removes the registrations. If a writer registers a partition again in the meantime, the mark is removed and the
-//! registration stays. Issuing a grant always registers the grant's partition, because the bearer relies on the registration without a time limit. It also
-//! [keeps](kept) the partition active until the grant expires.
+//! hours later, according to the store's clock, a sweep removes the registrations. If a writer registers a partition again in the meantime, the mark is removed
+//! and the registration stays. Issuing a grant always registers the grant's partition, because the bearer relies on the registration without a time limit. It
+//! also [keeps](kept) the partition active until the grant expires.
 
 mod chosen;
 pub(crate) mod kept;

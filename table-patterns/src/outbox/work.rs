@@ -32,8 +32,8 @@ pub(crate) enum Work {
     Inline { table: TableName, partition_key: PartitionKey, text: String, seal: Option<String>, tried: Tried },
 }
 
-/// If a partition has more rows than one delivery can process, the progress that its message has made. It is recorded in the message. Earlier releases ignore
-/// the recorded progress, and start at the first row.
+/// The progress of a message for a partition with more rows than one delivery can process. It is recorded in the message. Earlier releases ignore it, and start
+/// at the first row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
     /// The next delivery starts after the row with this key; `None` if it starts at the first row.

@@ -104,7 +104,7 @@ fn marks<S: TableStore + Clone + 'static>(store: &S) -> Vec<(String, usize)> {
     .unwrap()
 }
 
-/// Checks that a wrapper keeps the wrapped store's participants and adds those attached to the wrapper.
+/// Checks that a wrapper keeps the wrapped store's participants and adds the participants attached to the wrapper.
 fn check<S: TableStore + Clone + 'static>(wrapper: &str, wrap: impl Fn(WithParticipants<Engine>) -> S) {
     let inner = || attach(Engine::in_memory(), "inner").with_participant::<Agent>(Marks("agent"));
     let expected = |names: &[&str]| -> Vec<_> {

@@ -214,7 +214,7 @@ fn pat_ser_4_slots_are_told_apart_from_all_other_properties() {
 #[test]
 fn pat_ser_3_a_write_between_read_and_write_is_detected() {
     let (counts, store) = counts();
-    // Between read and write of three successive attempts, another writer inserts, changes, and deletes the entity.
+    // Between the read and the write of three successive attempts, another writer inserts, changes, and deletes the entity.
     let other = counts.clone();
     let table = store.table::<MessageCounts>();
     store.script(move |_, at| {

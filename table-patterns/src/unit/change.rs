@@ -20,7 +20,7 @@ pub(super) struct Change<'a, E> {
     pub(super) new: (&'a E, Row),
 }
 
-/// A replace for which the commit first reads all stored properties of the entity.
+/// A replace operation for which the commit first reads all stored properties of the entity.
 pub(super) struct Rewrite {
     row_key: RowKey,
     etag: ETag,
@@ -54,7 +54,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O
         Ok(self)
     }
 
-    /// Reads the entities that will be replaced, and adds their undeclared properties to the replaces. Returns `Break` if the unit must reread its rows.
+    /// Reads the entities that will be replaced, and adds their undeclared properties to the replace operations. Returns `Break` if the unit must reread its
+    /// rows.
     pub(super) async fn complete_changes(&mut self) -> Result<ControlFlow<()>> {
         for Rewrite { row_key, etag, before, after } in std::mem::take(&mut self.rewrites) {
             let ControlFlow::Continue(found) = self.look_up(&row_key).await? else {

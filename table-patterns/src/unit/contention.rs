@@ -125,7 +125,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(())
     }
 
-    /// Returns the existing rows on which the attempt depended: first the row that caused the conflict, then the rows read.
+    /// Returns the existing rows on which the attempt depended: first the row that caused the conflict, then the rows that were read.
     fn contended(&self, error: &Error) -> Vec<RowKey> {
         let conflict = error.key().filter(|_| error.is_precondition_failed());
         let mut rows: Vec<RowKey> = conflict.and_then(|(_, row)| RowKey::new(row).ok()).into_iter().collect();

@@ -1,4 +1,4 @@
-//! Reads within a unit. The unit remembers the version of each row read, and the commit requires that the row still has this version.
+//! Reads within a unit. The unit remembers the version of each row that it reads, and the commit requires that the row still has this version.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -56,7 +56,7 @@ impl Reads {
         self.rows.iter().filter(|(_, found)| found.is_some()).map(|(row_key, _)| row_key)
     }
 
-    /// Passes the rows read to a group, which uses them to compute the rows seen by subsequent units.
+    /// Passes the rows that were read to a group, which uses them to compute the rows seen by subsequent units.
     pub(super) fn pass_to(&self, group: &Group) {
         for (row_key, found) in &self.rows {
             group.remember(row_key, found.as_ref());

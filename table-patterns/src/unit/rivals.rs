@@ -18,7 +18,7 @@ use crate::unit::reservation::{LONGEST_WAIT, MOST_EXPIRED, PAUSES, Reservation, 
 /// The maximum time counted for one read of the reservations. If the clock is set forward, a wait is shortened by at most this much.
 const LONGEST_READ: Duration = Duration::from_secs(1);
 
-/// One transaction run's view of other processes: their reservations and detected writes.
+/// The other processes as seen by one run of a transaction: their reservations and detected writes.
 pub(super) struct Rivals {
     pub(super) seen: Arc<SeenRows>,
     /// This transaction's reservation, unless another process has deleted it.

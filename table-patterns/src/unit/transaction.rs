@@ -60,8 +60,8 @@ impl RefusedRun {
     }
 }
 
-/// The versions on which an attempt depends: those of the rows read by the unit, and those required by its writes. The latter are included because the closure
-/// may have read rows outside the unit.
+/// The versions on which an attempt depends: the versions of the rows read by the unit, and the versions required by its writes. The latter are included
+/// because the closure may have read rows outside the unit.
 type Depends = (HashMap<RowKey, Option<ETag>>, Vec<(RowKey, ETag)>);
 
 /// The outcome of one attempt.

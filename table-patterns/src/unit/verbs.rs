@@ -16,7 +16,7 @@ use crate::unit::fault::UnitFault;
 use crate::unit::was_read::WasRead;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds an insert. The entity must not exist (INS-1).
+    /// Adds an operation that inserts an entity. The entity must not exist (INS-1).
     ///
     /// # Errors
     /// - `InvalidInput` if the unit of work would have too many operations (EGT-2), or the entity is in another table (EGT-1).
@@ -31,8 +31,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.write("insert", entity.key_of()?, kind, None, Some(entity))
     }
 
-    /// Adds a replace of an entity that has been read. Properties not declared by `E`, such as the slots of a series, are kept; a field that is `None` is
-    /// removed. The commit reads the entity if a property is removed, or if the entity has copies.
+    /// Adds an operation that replaces an entity that has been read. Properties not declared by `E`, such as the slots of a series, are kept; a field that is
+    /// `None` is removed. The commit reads the entity if a property is removed, or if the entity has copies.
     ///
     /// # Errors
     /// `InvalidInput` if `old` and `new` have different keys (UPD-6); any error from [`insert`](Self::insert).
@@ -65,7 +65,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.replace(old, &new)
     }
 
-    /// Adds an insert if `old` is `None`; otherwise, adds a replace.
+    /// Adds an operation that inserts the entity if `old` is `None`, and otherwise replaces it.
     ///
     /// # Errors
     /// Any error from [`replace`](Self::replace).
@@ -80,7 +80,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
     }
 
-    /// Adds an insert or a replace of an entity with all its slots. Slots without a value are removed.
+    /// Adds an operation that inserts or replaces an entity with all its slots. Slots without a value are removed.
     ///
     /// # Errors
     /// Any error from [`replace`](Self::replace).
@@ -100,7 +100,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.change(&key, Change { etag, old: (&old.entity, before), new: (&new.entity, row) })
     }
 
-    /// Adds a delete of an entity that has been read (DEL-2).
+    /// Adds an operation that deletes an entity that has been read (DEL-2).
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert).

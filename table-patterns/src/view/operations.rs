@@ -33,8 +33,8 @@ impl SumRow<'_> {
     }
 }
 
-/// Returns the operation that writes the sums in one row, conditional on the version read. If the row is new or replaces a put row, all other sum columns are
-/// set to 0.
+/// Returns the operation that writes the sums in one row, conditional on the version that was read. If the row is new or replaces a put row, all other sum
+/// columns are set to 0.
 pub(super) fn sums_write<R: Entity>(sums: &[(&str, i64)], stored: &SumRow<'_>) -> OperationKind {
     let mut writer = RowWriter::with_capacity(sums.len());
     for (name, sum) in sums {

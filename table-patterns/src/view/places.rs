@@ -124,7 +124,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         (Ok(true), chunk)
     }
 
-    /// Writes lists, conditional on their versions as read. Returns the new versions, or `None` if another writer committed first.
+    /// Writes lists, conditional on the versions that were read. Returns the new versions, or `None` if another writer committed first.
     pub(super) async fn write_places(
         &self,
         partition_key: &PartitionKey,

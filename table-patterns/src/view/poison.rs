@@ -66,7 +66,7 @@ struct PoisonRow {
     poison: ViewPoison,
 }
 
-/// The entities and partitions set aside when a call started, each with its poison row.
+/// The entities and partitions that were set aside when a call started, each with its poison row.
 pub(super) type Aside = HashMap<EntityKey, AsideRow>;
 
 /// Returns the source partitions in which more than `most` entities are set aside, each with the number of these entities.
@@ -114,7 +114,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(right)
     }
 
-    /// Reads the entities and partitions set aside.
+    /// Reads the entities and partitions that are set aside.
     ///
     /// # Errors
     /// Any error from the store.

@@ -27,7 +27,7 @@ pub(super) const RECOUNT: &str = "ViewRecount";
 /// The property of a poison row that lists, as JSON, the identifiers of the rebuilds that have marked the row.
 pub(super) const MARKS: &str = "Rebuilds";
 
-/// The amounts in one row, by property name: its sums, or an entity's contributions to them.
+/// The amounts in one row, by property name: either the row's sums, or one entity's contributions to those sums.
 pub(super) type Amounts = BTreeMap<String, i64>;
 
 /// The record of one source entity's contribution to one partition of the view.

@@ -212,8 +212,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows)
     }
 
-    /// Returns the totals of the records in one partition: the current totals or, if `recount` is given, those at the start of that recount. Ignores unreadable
-    /// records. An entity with such a record is set aside when it is applied.
+    /// Returns the totals of the records in one partition: the current totals or, if `recount` is given, the totals at the start of that recount. Ignores
+    /// unreadable records. An entity with such a record is set aside when it is applied.
     async fn records(&self, place: &PartitionKey, recount: Option<&String>) -> Result<Records> {
         let query = Query::new(KeyRange::rows(place.as_str(), TextRange::prefix(BY)));
         let mut records = Records::default();

@@ -1,5 +1,5 @@
 //! Records in the view's table when a lease was seen. A follower that makes only one call cannot measure how long another follower's lease remains unchanged,
-//! so it records that it saw the lease. Later followers can then measure the lease's age by the store's clock.
+//! so it records that it saw the lease. Later followers can then measure the lease's age with the store's clock.
 
 use table_core::etag::ETag;
 use table_core::row::{Row, RowView, RowWriter};
@@ -12,7 +12,7 @@ use crate::view::View;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The first and the last time, by the store's clock, at which followers saw a lease.
+/// The first and the last time, according to the store's clock, at which followers saw a lease.
 struct Sighting {
     first: u64,
     last: u64,

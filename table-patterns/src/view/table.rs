@@ -40,7 +40,7 @@ const POISON_LIMIT: usize = 1_000;
 pub struct ViewTable<V: View, S> {
     pub(super) source: Table<V::Source, S>,
     pub(super) rows: Table<V::Row, S>,
-    /// The table of the view's first version. Its state row, like those of the later versions' tables, records the latest version.
+    /// The table of the view's first version. Its state row records the latest version, as do the state rows of the later versions' tables.
     first: Table<V::Row, S>,
     pub(super) feed: Feed<S>,
     pub(super) retry: Retry,

@@ -16,7 +16,7 @@ pub(super) struct Turns {
     chance: usize,
     /// The number of the next turn.
     next: u64,
-    /// The number of each partition's last turn, or of its first appearance.
+    /// For each partition, the number of its last turn or, before that turn, the number assigned when it first appeared.
     last: HashMap<PartitionKey, u64>,
 }
 
@@ -54,7 +54,8 @@ impl Turns {
         Ended { number, before }
     }
 
-    /// Returns a partition's turn if the call could not begin it. Does nothing if a clone of the follower has ended another turn of the partition since then.
+    /// Gives a turn back to a partition if the call could not begin it. Does nothing if a clone of the follower has ended another turn of the partition since
+    /// then.
     pub(super) fn restore(&mut self, partition_key: &PartitionKey, ended: &Ended) {
         if let (Some(last), Some(before)) = (self.last.get_mut(partition_key), ended.before)
             && *last == ended.number

@@ -39,8 +39,8 @@ impl<'a> Found<'a> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the entities with an unlisted record in the page: the record is not empty, and the entity's list lacks its partition. If the entity no longer
-    /// exists, a rebuild cannot find such a record through the source or the lists.
+    /// Returns the entities with an unlisted record in the page: the record is not empty, and the entity's list lacks the record's partition. If the entity no
+    /// longer exists, a rebuild cannot find such a record through the source or the lists.
     pub(super) async fn unlisted(&self, page: &Page) -> Result<Vec<Applied>> {
         let mut found: Vec<_> = page.rows.iter().filter_map(Found::of).collect();
         in_order(&mut found);
@@ -68,8 +68,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
-/// Sorts records by the keys of their lists, because adjacent lists are read in pages. This function is not generic, because sorts are slow to compile and
-/// every program would compile its own copy.
+/// Sorts records by the keys of their lists, because adjacent lists are read in pages. This function is not generic, because sorting code is slow to compile
+/// and every program would otherwise compile its own copy.
 fn in_order(found: &mut [Found<'_>]) {
     found.sort_by(|one, next| {
         let partitions = order::compare(one.list.partition_key.as_str(), next.list.partition_key.as_str());

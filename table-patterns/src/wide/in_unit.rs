@@ -15,8 +15,8 @@ use crate::wide::table::rows_of;
 use crate::wide::{Wide, WideVersion};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds all parts of a wide entity to the unit, as inserts if `old` is `None`, and as conditional replaces otherwise. Each part is one operation. The
-    /// commit returns no version for a wide entity, so read the entity before the next replace.
+    /// Adds operations for all parts of a wide entity to the unit. They insert the parts if `old` is `None`, and replace them conditionally otherwise. Each
+    /// part is one operation. The commit returns no version for a wide entity, so read the entity before you replace it again.
     ///
     /// Declare indexes, feeds and copies on a separate entity in the same unit:
     ///
@@ -68,7 +68,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.put_parts::<W>(&key, kinds, old.is_some())
     }
 
-    /// Adds a delete of all parts of a wide entity, conditional on `version`.
+    /// Adds operations that delete all parts of a wide entity, conditional on `version`.
     ///
     /// # Errors
     /// Any error from [`put_wide`](Self::put_wide).

@@ -202,7 +202,7 @@ impl<'a> WideReader<'a> {
         Ok(found)
     }
 
-    /// Returns the properties declared by neither the wide entity nor its header, such as those added by a newer release.
+    /// Returns the properties declared by neither the wide entity nor its header, such as properties added by a newer release.
     pub(super) fn undeclared(&self) -> &[Stored<'a>] {
         &self.undeclared
     }

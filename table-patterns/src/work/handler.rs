@@ -21,8 +21,8 @@ use crate::work::fault::WorkFault;
 ///   change, or reread the entity after the write.
 /// - The worker extends the lease while the handler waits, for up to an hour. A handler that runs longer, or blocks its thread, must call [`Delivery::keep`]
 ///   regularly, and stop if that fails (QUE-21).
-/// - A handler must return. For example, a request without a timeout can block the worker forever. In that case, the outcomes of other intents that were
-///   started at the same time are never recorded. Return an [outage](crate::work::outage) when a request times out.
+/// - A handler must always return. A request without a timeout, for example, can block the worker forever. In that case, the outcomes of other intents that
+///   were started at the same time are never recorded. Return an [outage](crate::work::outage) when a request times out.
 /// - After an error, the message is delivered again. The error's code determines whether the attempt counts towards the limit after which the message becomes
 ///   poison.
 ///
@@ -126,7 +126,7 @@ fn own(error: Error) -> Error {
 pub(crate) trait Keep: Send + Sync {
     fn keep(&self) -> BoxFuture<'_, Result<()>>;
 
-    /// Returns the current time by the queue's clock, in ticks.
+    /// Returns the current time according to the queue's clock, in ticks.
     fn now(&self) -> u64;
 }
 

@@ -40,9 +40,9 @@ type Request<'a> = BoxFuture<'a, thread::Result<Result<Answer>>>;
 #[derive(Clone)]
 struct Answer {
     lease: Lease,
-    /// The time of the response by the queue's clock.
+    /// The time of the response, according to the queue's clock.
     at: u64,
-    /// The time of the request by this process's clock.
+    /// The time of the request, according to this process's clock.
     asked: u64,
 }
 
@@ -79,7 +79,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         self.answer.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the time until which the message is hidden, in ticks by the queue's clock.
+    /// Returns the time until which the message is hidden, in ticks of the queue's clock.
     pub(crate) fn until(&self) -> u64 {
         ticks::from_datetime(self.answer().lease.visible).unwrap_or(ticks::MAX)
     }

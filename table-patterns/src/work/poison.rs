@@ -78,7 +78,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 }
 
 impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
-    /// Returns at most `count` poison entries, 1 to 32, without removing them. A message that is not a valid entry is returned as an entry whose work is the
+    /// Returns at most `count` (1 to 32) poison entries, without removing them. A message that is not a valid entry is returned as an entry whose work is the
     /// text of the message, with an error.
     ///
     /// # Errors

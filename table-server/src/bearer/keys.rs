@@ -52,7 +52,7 @@ impl KeySet {
     }
 
     /// Returns `true` if the token is signed with one of the keys. If both the token and the key have an ID, the IDs must match. A token without an ID is
-    /// checked only against keys without an ID, or against the only key of a set. Trying every key would be expensive, and anyone can send tokens.
+    /// checked only against keys without an ID, or against the only key in a set. Trying every key would be expensive, and anyone can send tokens.
     pub(super) fn verifies(&self, token: &Parts<'_>) -> bool {
         #[derive(Deserialize)]
         struct Header {

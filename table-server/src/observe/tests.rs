@@ -43,7 +43,7 @@ impl Write for Kept {
     }
 }
 
-/// A request of a kind distinguished by the log.
+/// A request of a kind that the log distinguishes.
 #[derive(Clone, Copy, Debug)]
 struct Logged {
     status: u16,

@@ -1,4 +1,4 @@
-//! Tests that each request is counted for the operation it executes, which is determined from the response and from the changes to the account.
+//! Tests that each request is counted under the operation that it executes, which is determined from the response and from the changes to the account.
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -90,7 +90,7 @@ const BODIES: [(&str, &str); 8] = [
     ("application/xml", "<QueueMessage><MessageText>b</MessageText></QueueMessage>"),
 ];
 
-/// A request, and the operation it is counted for.
+/// A request, and the operation under which it is counted.
 struct Asked {
     counted: Operation,
     answer: Result<Answer, Refusal>,
@@ -169,8 +169,8 @@ async fn state(account: &Account) -> State {
     }
 }
 
-/// Returns an account with the table `Employee`, which has one entity, and the queue `work`, which has two messages. Also returns the identifier and the receipt
-/// of the first message.
+/// Returns an account with the table `Employee`, which has one entity, and the queue `work`, which has two messages. Also returns the identifier and the
+/// receipt of the first message.
 async fn account() -> (Account, String, String) {
     let account = Account::emulator(Engine::in_memory()).unwrap();
     for (target, body) in [("Tables", "{\"TableName\":\"Employee\"}"), ("Employee", ENTITY)] {
@@ -186,7 +186,7 @@ async fn account() -> (Account, String, String) {
     (account, lease.message.id.to_string(), receipt)
 }
 
-/// Returns the operation executed by an accepted request, or `Other` if the request had no effect, such as a write of the stored value.
+/// Returns the operation executed by an accepted request, or `Other` if the request had no effect, for example because it wrote the value already stored.
 fn executed(answer: &Answer, before: &State, after: &State) -> Operation {
     let has = |text: &str| answer.body.contains(text);
     let has_header = |name: &str| answer.headers.iter().any(|(found, _)| *found == name);
@@ -295,7 +295,7 @@ async fn a_request_is_counted_for_the_operation_that_it_executes() {
     assert_eq!(found, of_these_services.map(|operation| operation.name()).collect());
 }
 
-/// Tests that a rejected request is counted for the requested operation.
+/// Tests that a rejected request is counted under the requested operation.
 #[test]
 fn rejected_requests_of_tables_have_an_operation() {
     for (verb, path, expected) in [

@@ -90,7 +90,7 @@ async fn a_preflight_is_answered_by_the_first_rule_of_its_origin_and_method() {
         assert_eq!(post, (200, some(["https://c.com", "POST", "", "60", "", "true"])));
         let nothing = some([""; 6]);
         for (headers, status) in [
-            // The first rule decides, although the second rule allows every header.
+            // The first rule applies, although the second rule allows every header.
             (&[(ORIGIN, "https://a.com"), (METHOD, "GET"), (HEADERS, "accept")][..], 403),
             (&[(ORIGIN, "https://c.com"), (METHOD, "PUT")], 403),
             (&[(ORIGIN, "https://c.com"), (METHOD, "get")], 403),

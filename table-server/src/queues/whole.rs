@@ -75,7 +75,7 @@ pub(super) async fn answer(
 /// Creates a queue. An existing queue with the same metadata is not a conflict (QUE-3).
 ///
 /// The metadata is stored before the queue is created, and stored again afterwards with the queue as its owner. Otherwise, a crash could leave a queue without
-/// its metadata, and a repeated request would be a conflict.
+/// its metadata, and a repeated request would cause a conflict.
 async fn create(account: &Account, queue: &QueueName, exchange: &Exchange) -> Result<Answer, Refusal> {
     let new = sent(&exchange.headers)?;
     let _turn = exchange.turn(account).await?;

@@ -116,8 +116,8 @@ async fn change_set<S: TableStore>(
     Ok((responses, cost))
 }
 
-/// Returns the write described by a part of the batch. `first` is the write in the batch's first part. An equal table name is reused instead of being parsed
-/// again.
+/// Returns the write described by a part of the batch. `first` is the write in the batch's first part. An identical table name is reused instead of being
+/// parsed again.
 fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Result<Call, Refusal> {
     let (path, _) = url(part)?;
     refuse_atom(part.values("content-type").next(), part.body)?;
@@ -167,8 +167,8 @@ fn level(part: &RequestPart<'_>) -> Result<MetadataLevel, Refusal> {
     negotiate::requested(exchange::parameter(query, "$format").as_deref(), accepted(part))
 }
 
-/// Returns the account's name if the outer request is in path style. In that case, the name is the first segment of the request's path and of the paths in the
-/// batch's parts.
+/// Returns the account's name if the outer request has a path-style URL. In that case, the name is the first segment of the request's path and of the paths in
+/// the batch's parts.
 fn base(exchange: &Exchange) -> Option<&str> {
     exchange.base.splitn(4, '/').nth(3)
 }

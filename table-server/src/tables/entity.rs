@@ -65,7 +65,7 @@ impl Call {
             return Ok(Self { table, key, kind: OperationKind::Insert(body.row), preference });
         };
         if sent.has_none_match {
-            // If the condition were ignored, an entity could be overwritten or deleted against the client's intention (IFM-2).
+            // If the condition were ignored, an entity could be overwritten or deleted contrary to the client's intention (IFM-2).
             return Err(Refusal::input(none_match(sent)));
         }
         if sent.verb == "DELETE" {

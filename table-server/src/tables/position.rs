@@ -17,7 +17,7 @@ use crate::refusal::Refusal;
 /// The start of a page: the query to send to the store, and its continuation, or `None` for the beginning of the query.
 pub(super) type Start<'a> = (Cow<'a, Query>, Option<Continuation>);
 
-/// Returns the token for a key. It contains the length of the base64 key, and the key in a URL-safe base64 alphabet.
+/// Returns the token for a key. It contains the length of the encoded key, and the key in base64 with a URL-safe alphabet.
 pub(super) fn write(key: &str) -> String {
     let base64 = STANDARD.encode(key).replace('+', "*").replace('/', "_").replace('=', "-");
     format!("1!{}!{base64}", base64.len())

@@ -20,8 +20,8 @@ const REMEMBERED: usize = 1 << 14;
 /// Limits at the service's scalability targets, above which an account returns 503 `ServerBusy`. Use them to test how a program handles throttling (SCL-3):
 /// 2,000 entities per second in a partition, 2,000 messages per second in a queue, and 20,000 requests per second in the account.
 ///
-/// A burst of one second's load is allowed. A transaction counts each of its entities for the partition and one request for the account (SCL-2). A page counts
-/// its returned entities. A receive or a peek counts its returned messages.
+/// A burst of one second's load is allowed. A transaction counts as one request to the account, and each of its entities counts toward the partition (SCL-2).
+/// For a page, the returned entities are counted; for a receive or peek operation, the returned messages.
 ///
 /// ```
 /// use table_core::{Clock, Engine};

@@ -128,12 +128,12 @@ pub enum ErrorCode {
     FormatTooOld,
     /// The disk is full. Nothing was written. Reads continue, and writes resume when space is available.
     DiskFull,
-    /// The operating system reported an error, such as a permission error or a failing device.
+    /// The operating system reported an error, such as a permission error or a device failure.
     Io,
 }
 
 impl ErrorCode {
-    /// Returns the name of the code, spelled as in the service.
+    /// Returns the name of the code, as the service spells it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -48,7 +48,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// Prints the `Display` text, followed by all sources. This is what a program prints if its `fn main() -> Result<()>` returns an error.
+/// Prints the `Display` text, followed by all sources. A program prints this text if its `fn main() -> Result<()>` returns an error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")?;

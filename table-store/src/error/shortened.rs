@@ -7,7 +7,7 @@ use std::fmt::{self, Display, Write};
 const QUOTED: usize = 100;
 /// The maximum length of a message, in characters.
 pub(super) const MESSAGE: usize = 1_000;
-/// The maximum number of characters that `Debug` prints of each cause.
+/// The maximum number of characters that `Debug` prints for each cause.
 pub(super) const CAUSE: usize = 16_000;
 /// The number of characters reserved for the note printed in place of the omitted middle.
 const NOTE: usize = 60;

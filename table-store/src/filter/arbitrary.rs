@@ -43,7 +43,7 @@ pub(crate) fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Generates values as stored, including non-finite Doubles (ENG-19).
+/// Generates values that may be stored, including non-finite Doubles (ENG-19).
 pub(crate) fn stored() -> impl Strategy<Value = Value> {
     let odd = prop::sample::select(vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY]);
     prop_oneof![9 => value(), 1 => odd.prop_map(Value::Double)]

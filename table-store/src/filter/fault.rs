@@ -16,7 +16,7 @@ impl Fault for SyntaxFault {
     }
 }
 
-/// The cause of an invalid filter.
+/// The reason why a filter is invalid.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum FilterFault {
     #[error("unexpected `{found}`; {instead}", found = .found.escape_debug())]

@@ -5,7 +5,7 @@ use std::str::Utf8Error;
 use crate::error::{Fault, quoted};
 use crate::limits::KEY_UNITS_WIDE;
 
-/// The cause of an invalid or corrupted key.
+/// The reason why a key is invalid or corrupted.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum KeyFault {
     #[error(

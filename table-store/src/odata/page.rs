@@ -41,8 +41,8 @@ fn read_each(json: &[u8]) -> Result<Vec<Result<EntityBody>>> {
 
 /// Reads a page into [`Rows`], the form in which stores return pages. Every entity must have a key.
 ///
-/// Reading a page that is formatted like those of the service or Azurite requires only a few allocations in total, instead of several per entity. Other pages
-/// are read more slowly. An unpaired surrogate in a property is read as U+FFFD. Use [`read_rows_or_skip`] to skip entities that cannot be represented.
+/// Reading a page in the format of the service or Azurite requires only a few allocations in total, instead of several per entity. Other pages are read more
+/// slowly. An unpaired surrogate in a property is read as U+FFFD. Use [`read_rows_or_skip`] to skip entities that cannot be represented.
 ///
 /// # Errors
 /// Any error from [`read_entity`](crate::odata::read_entity) or [`EntityBody::key`]. `OutOfRangeInput` if a key contains an unpaired surrogate (KEY-3).

@@ -261,7 +261,7 @@ mod tests {
 
     use super::*;
 
-    /// Deserializes a number that is passed as a map, like `serde_json` does with the `arbitrary_precision` feature.
+    /// Deserializes a number that is passed as a map, as `serde_json` does with the `arbitrary_precision` feature.
     fn of_text(text: &str) -> Result<Token<'_>, Error> {
         Token::deserialize(MapDeserializer::new(iter::once((NUMBER, text))))
     }

@@ -70,7 +70,7 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
     to_json(&PageAnswer { rows, level, context }, 0)
 }
 
-/// Writes a request body: the properties, with all type annotations that some server requires, preceded by the key if one is given (ENG-11, AZ-4). An insert
+/// Writes a request body: the properties, with every type annotation that any server requires, preceded by the key if one is given (ENG-11, AZ-4). An insert
 /// requires the key in the body (KEY-1); other writes have it in the URL (UPD-5).
 ///
 /// # Errors

@@ -15,7 +15,7 @@ impl Query {
     /// use table_core::query::{Query, QueryClass};
     ///
     /// let query = Query::parse("PartitionKey eq 'Sales' and RowKey ge 'S' and RowKey lt 'T' and Age ge 30")?;
-    /// assert_eq!(query.keys.class(), QueryClass::Range); // one partition, and bounds of the RowKey (DQ-3)
+    /// assert_eq!(query.keys.class(), QueryClass::Range); // one partition, and bounds on the RowKey (DQ-3)
     /// assert_eq!(query.filter.map(|filter| filter.to_string()).as_deref(), Some("Age ge 30"));
     /// # Ok::<(), table_core::Error>(())
     /// ```

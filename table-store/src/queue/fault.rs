@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::error::{Fault, quoted};
 
-/// The cause of an invalid name, count, duration or size.
+/// The reason why a name, count, duration or size is invalid.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum QueueFault {
     #[error(

@@ -63,8 +63,8 @@ impl Limits {
         self.measure_new_row(row).map(drop)
     }
 
-    /// Checks a row and returns the total sizes of its names and of its values by the published formula (SIZE-2). `before` is the previously checked row and
-    /// the total size of its names. If both rows have the same shape (names and types), the names are not checked again.
+    /// Checks a row and returns the total size of its names and that of its values, calculated with the published formula (SIZE-2). `before` is the previously
+    /// checked row and the total size of its names. If both rows have the same shape (names and types), the names are not checked again.
     pub(crate) fn measure_row(
         &self,
         before: Option<(RowView<'_>, usize)>,

@@ -28,7 +28,7 @@ struct State {
     shared: AtomicBool,
 }
 
-/// The counters of schema changes, by table name in lower case and entity type. A counter lives as long as some handle uses it.
+/// The counters of schema changes, keyed by lower-case table name and entity type. A counter lives as long as some handle uses it.
 #[derive(Debug, Default)]
 struct Schemas {
     counts: HashMap<(String, String), Weak<Count>>,

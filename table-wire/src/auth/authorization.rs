@@ -58,7 +58,7 @@ impl<'a> Authorization<'a> {
         self.account
     }
 
-    /// Verifies the signature against the account's keys. `service` is the service's `SharedKey` scheme; a `SharedKeyLite` header is verified by the
+    /// Verifies the signature against the account's keys. `service` is the service's `SharedKey` scheme; a `SharedKeyLite` header is verified with the
     /// corresponding `SharedKeyLite` scheme.
     ///
     /// The path is verified as sent. A signature computed over a path with a different encoding, such as `'` instead of `%27`, does not match (AUTH-6).

@@ -80,8 +80,8 @@ pub(super) fn shared_key_table(parts: SignedParts<'_>, account: &str) -> String 
     text
 }
 
-/// Returns the string to sign for `SharedKey` of the queue and blob services. It has twelve lines, then the `x-ms-` headers and the resource with the complete
-/// query (AUTH-20).
+/// Returns the string to sign for `SharedKey` of the queue and blob services. It has twelve lines, followed by the `x-ms-` headers and the resource with the
+/// complete query (AUTH-20).
 pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
     let length = if parts.length == 0 { String::new() } else { parts.length.to_string() };
     let lines = [
@@ -104,8 +104,8 @@ pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
     text
 }
 
-/// Returns the string to sign for `SharedKeyLite` of the queue and blob services. It has four lines, then the `x-ms-` headers and the resource with only `comp`
-/// from the query (AUTH-24).
+/// Returns the string to sign for `SharedKeyLite` of the queue and blob services. It has four lines, followed by the `x-ms-` headers and the resource with only
+/// `comp` from the query (AUTH-24).
 pub(super) fn shared_key_lite(parts: SignedParts<'_>, account: &str) -> String {
     let lines =
         [parts.method, parts.header(CONTENT_MD5), parts.header(header::CONTENT_TYPE), parts.date_line()];

@@ -25,8 +25,8 @@ impl<'a> ResponsePart<'a> {
     }
 }
 
-/// Reads the individual responses in a batch response, whose content type resembles `multipart/mixed; boundary=batchresponse_…`. The caller must check their
-/// number (EGT-37).
+/// Reads the individual responses in a batch response, whose content type resembles `multipart/mixed; boundary=batchresponse_…`. The caller must check the
+/// number of responses (EGT-37).
 ///
 /// ```
 /// use table_wire::batch::{NewResponse, ResponsePart, read_responses, write_responses};

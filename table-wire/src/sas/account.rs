@@ -42,7 +42,7 @@ letters! {
         SERVICE = b's',
         /// Containers, such as tables and queues.
         CONTAINER = b'c',
-        /// Objects in containers, such as entities and messages.
+        /// Objects, such as entities and messages, that are stored in containers.
         OBJECT = b'o',
     ]
 }

@@ -78,7 +78,7 @@ fn needed(kind: &OperationKind) -> TablePermissions {
 }
 
 impl Grant {
-    /// Returns the key range that the grant permits to read in a table.
+    /// Returns the key range of a table that the grant permits the bearer to read.
     ///
     /// # Errors
     /// An authorization error if the grant is for another table or does not permit reads.

@@ -10,8 +10,8 @@ impl Parameters {
     /// Returns the string to sign for a table token (SAS-2 to SAS-4).
     ///
     /// # Errors
-    /// `InvalidInput` if the version is invalid, a value contains a line break, or the token has addresses or a protocol not covered by its version's
-    /// signature.
+    /// `InvalidInput` if the version is invalid, a value contains a line break, or the token has addresses or a protocol that signatures of its version do not
+    /// cover.
     pub(super) fn string_to_sign_of_table(&self, account: &str) -> Result<String> {
         let version = self.version()?;
         let table = self.get("tn").to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Validation of service properties in a request, by the service's rules.
+//! Validation of the service properties in a request, according to the service's rules.
 
 use crate::xml::Element;
 
@@ -161,7 +161,7 @@ fn cors_rule(rule: &Element) -> Checked {
     Ok(())
 }
 
-/// Checks that every child element has one of the given names, and none occurs twice.
+/// Checks that every child element has one of the given names, and that no name occurs twice.
 fn only(element: &Element, names: &[&str]) -> Checked {
     for (index, child) in element.children().iter().enumerate() {
         let again = element.children().iter().take(index).any(|earlier| earlier.name() == child.name());

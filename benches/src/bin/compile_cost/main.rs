@@ -1,7 +1,7 @@
 //! Measures the compile time of the derives. Entities with indexes are compared with the same structs using serde's derives, in one run.
 //!
-//! `cargo run --profile bench -p benches --bin compile_cost -- [rounds]` fails if the check time or the expanded size exceeds that of serde's derives by a
-//! factor of more than 1.7.
+//! `cargo run --profile bench -p benches --bin compile_cost -- [rounds]` fails if the check time or the expanded size is more than 1.7 times as large as with
+//! serde's derives.
 
 mod cargo;
 mod source;

@@ -132,7 +132,7 @@ impl Layers {
         Ok(())
     }
 
-    /// If the cursor keeps a tally, adds an entry that a newer entry hides.
+    /// If the cursor keeps a tally, adds to it an entry that a newer entry hides.
     fn count(&mut self, cursor: &RunCursor) -> Result<()> {
         if let Some(shadowed) = &mut self.shadowed {
             shadowed.add(cursor.key(), cursor.row()?);

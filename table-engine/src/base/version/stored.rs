@@ -1,6 +1,6 @@
 //! The file `BASE`: a version of the base and its metadata (`docs/format.md`, "Base").
 //!
-//! The file is small, and is replaced by an atomic rename. It contains its content twice, because the runs are useless without this file.
+//! The file is small, and is replaced by an atomic rename. It stores its content twice, because the runs are useless without this file.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -89,7 +89,7 @@ impl Stored {
     /// Checks that this version can replace `earlier` in a backup folder, and that their runs do not conflict.
     ///
     /// # Errors
-    /// If `earlier` is not an earlier version of the same folder, an `Unrelated` that describes it.
+    /// An `Unrelated` that states the reason, if `earlier` is not an earlier version of the same folder.
     pub(in super::super) fn check_follows(&self, earlier: &Self) -> Result<(), Unrelated> {
         if self.engine != earlier.engine {
             return Err(Unrelated::Engine);

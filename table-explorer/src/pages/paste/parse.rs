@@ -10,7 +10,7 @@ use table_inspect::record::{self, Record};
 use crate::failure::{Failure, Result};
 use crate::pages::paste::MOST;
 
-/// The stored schemas of all tables, each paired with its lower-case table name.
+/// The stored schemas of all tables, each paired with the lower-case name of its table.
 type Schemas = [(String, StoredSchema)];
 
 /// Parses pasted text into entities of a table.

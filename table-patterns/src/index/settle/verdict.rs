@@ -1,4 +1,4 @@
-//! Decides whether the entity, as read, is recent enough to settle a recorded change.
+//! Decides whether the version of the entity that was read is recent enough to settle a recorded change.
 
 use table_core::Result;
 use table_core::entity::Entity;

@@ -97,7 +97,7 @@ fn pat_large_2_an_entity_with_an_index_and_a_feed_has_blobs_and_parts_too() {
     let sales = PartitionKey::new("Sales").unwrap();
     let entries = block_on(feed.read(table, &sales, &Cursor::default(), 100)).unwrap();
     let kinds: Vec<_> = entries.iter().map(|entry| entry.kind.as_str()).collect();
-    // The parts' entity types are unknown, so their deletes are recorded although the review type has no feed.
+    // The parts' entity types are unknown, so their deletions are recorded although the review type has no feed.
     assert_eq!(kinds, ["inserted", "updated", "updated", "deleted", "deleted", "deleted"]);
 }
 

@@ -139,7 +139,7 @@ fn pat_large_2_a_reader_has_the_grace_period_after_a_restore_without_marks() {
     assert!(!keeps_a_restored_photo(false), "the mark is older than the restore");
 }
 
-/// Tests a collection during which the entity of one blob cannot be read, as on a store that contains a property which cannot be represented.
+/// Tests a collection during which the entity of one blob cannot be read, as on a store with a property that cannot be represented.
 #[test]
 fn pat_large_2_an_entity_that_cannot_be_read_keeps_its_blobs_and_stops_no_collection() {
     for number in 0..2 {

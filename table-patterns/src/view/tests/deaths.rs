@@ -198,7 +198,7 @@ fn imp_6_a_delayed_process_that_crashes_undoes_nothing() {
     }
 }
 
-/// Tests a follower before one of whose requests another follower moves the cursor to an earlier position. The first follower must read the partition again.
+/// Tests that a follower reads a partition again if, before one of its requests, another follower moves the cursor to an earlier position.
 #[test]
 fn imp_6_a_delayed_follower_skips_no_partition_with_pending_changes() {
     for number in 0.. {

@@ -1,4 +1,4 @@
-//! Tests messages in whose genuine intent one value has been changed.
+//! Tests messages that contain a genuine intent in which one value has been changed.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn mutants(text: &str, is_message: bool) -> Vec<String> {
     let mut texts = Vec::new();
     for path in paths {
         for value in values.iter().chain(rows.iter().filter(|_| path.ends_with("/Row"))) {
-            // A newer program may read a later version of the message, so the message is left to it.
+            // A newer program may read a later version of the message, so the message is left for that program.
             if is_message && path == "/Version" && *value == json!(7) {
                 continue;
             }

@@ -11,7 +11,7 @@ pub(crate) type Alternatives = [&'static [&'static str]; 2];
 /// every variable for the same setting, even the variable of a different flag.
 ///
 /// # Errors
-/// `ArgumentConflict` if the command line gives a setting in both ways, or if it does not give the setting and the variables give it in both ways.
+/// `ArgumentConflict` if the command line specifies a setting in both ways, or if only the variables specify the setting, but in both ways.
 pub(crate) fn overridden(
     command: &mut Command,
     matches: &ArgMatches,
@@ -47,7 +47,7 @@ pub(crate) fn overridden(
     Ok(overridden)
 }
 
-/// Returns `true` if a flag has a value other than `false`. A switch that is `false` counts as not given.
+/// Returns `true` if a flag has a value other than `false`. A switch that is `false` counts as absent.
 fn is_given(matches: &ArgMatches, flag: &str) -> bool {
     !matches!(matches.try_get_one::<bool>(flag), Ok(Some(false)))
 }

@@ -44,7 +44,7 @@ impl OAuthFlags {
         self.oauth_audience = self.oauth_audience.take().filter(|_| counts("oauth_audience"));
     }
 
-    /// Returns the bearer tokens to accept, or `None` if none are configured. The file is used only if the flags give neither a level nor an issuer.
+    /// Returns the bearer tokens to accept, or `None` if none are configured. The file is used only if the flags specify neither a level nor an issuer.
     ///
     /// # Errors
     /// `InvalidInput` if the settings are incomplete or mutually exclusive, if the key file is not a key set, or if an issuer is given and the program was

@@ -30,10 +30,10 @@ pub(crate) struct Planned {
 }
 
 impl Place {
-    /// Returns the data location given by one layer: the flags, the file, or an account in the file.
+    /// Returns the data location specified by one layer: the flags, the file, or an account in the file.
     ///
     /// # Errors
-    /// The error from `both` if the layer gives both a folder and memory.
+    /// The error from `both` if the layer specifies both a folder and memory.
     fn of(
         path: Option<&PathBuf>,
         memory: Option<bool>,
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// Tests the layers that can give a setting in two ways: the flags, the file and, for the data location, an account in the file. The tests in
+    /// Tests the layers that can specify a setting in two ways: the flags, the file and, for the data location, an account in the file. The tests in
     /// `tests/process/accounts.rs` cover environment variables.
     #[test]
     fn a_setting_given_in_both_ways_is_refused_in_every_layer() {

@@ -1,4 +1,4 @@
-//! Tests that a flag takes precedence over the configuration file. Clap presents an environment variable as its flag.
+//! Tests that a flag takes precedence over the configuration file. Clap reports an environment variable as if its flag were given.
 
 use clap::CommandFactory;
 
@@ -6,7 +6,7 @@ use crate::arguments::Arguments;
 use crate::file::File;
 use crate::plan;
 
-/// A value in the file, and a different value as a flag. `rest` contains flags required by the flag.
+/// A value in the file, and a different value for the flag. `rest` contains the other flags that this flag requires.
 struct Case {
     flag: &'static str,
     in_file: &'static str,
@@ -34,7 +34,7 @@ const CASES: &[Case] = &[
     Case { flag: "oauth-keys", in_file: "'a'", value: "b", rest: &["--oauth-issuer", "i"] },
 ];
 
-/// Flags without a case. Some have no entry in the file, have only one value, or take effect only with an issuer's keys. The values of `account` are added to
+/// Flags without a case. Some have no entry in the file, accept only one value, or take effect only with an issuer's keys. The values of `account` are added to
 /// those in the file.
 const WITHOUT_CASE: &[&str] =
     &["account", "config", "help", "version", "oauth", "throttle", "oauth-issuer", "oauth-audience"];

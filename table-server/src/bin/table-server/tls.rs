@@ -10,7 +10,7 @@ use table_server::Config;
 use crate::fault::ProgramFault;
 use crate::file::File;
 
-/// The program's flags for HTTPS. Each needs the `tls` feature.
+/// The program's flags for HTTPS. Each requires the `tls` feature.
 #[derive(Debug, Default, Args)]
 pub(crate) struct TlsFlags {
     /// Serve HTTPS with this certificate, followed by its chain, in PEM.

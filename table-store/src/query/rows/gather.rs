@@ -5,7 +5,7 @@ use crate::key::order;
 use crate::query::{Rows, Select};
 use crate::row::RowView;
 
-/// A page builder for keys in the byte encoding of [`order`]. The keys are validated together, because validating a hundred bytes of UTF-8 takes hardly longer
+/// A page builder for keys in the byte encoding of [`order`]. The keys are validated together, because validating a hundred bytes of UTF-8 takes barely longer
 /// than validating a few.
 #[derive(Debug, Default)]
 pub struct Gather {

@@ -99,8 +99,8 @@ fn sig_7_to_9_shared_key_of_tables() {
     assert_eq!(found.1, "KDuj8if3bCfJh6dpxTOQxAIEq+ajdZfhsbTrXcOEoFA=");
 }
 
-/// Tests the twelve lines of the string to sign. The length line is empty if the request has no body, and the date line if it has an `x-ms-date` header
-/// (AUTH-20). Headers are sorted by name (AUTH-21), and the account appears twice in path-style URLs (AUTH-23).
+/// Tests the twelve lines of the string to sign. The length line is empty if the request has no body, and the date line is empty if it has an `x-ms-date`
+/// header (AUTH-20). Headers are sorted by name (AUTH-21), and the account appears twice in path-style URLs (AUTH-23).
 #[test]
 fn sig_15_and_16_shared_key_of_blobs_and_queues() {
     let headers =

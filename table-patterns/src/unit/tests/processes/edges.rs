@@ -349,7 +349,7 @@ fn a_credential_without_the_right_to_delete_commits_in_spite_of_lost_attempts() 
     assert_eq!((before, run.reservations()), (0, 1), "the others delete it after its hold");
 }
 
-/// Tests that a process whose credential does not permit deletes, and which therefore cannot reserve the partition, still waits for a distant process.
+/// Tests that a process whose credential does not permit deletions, and which therefore cannot reserve the partition, still waits for a distant process.
 #[test]
 fn a_process_without_the_right_to_delete_waits_for_a_distant_one() {
     for seed in 20..23 {

@@ -101,8 +101,8 @@ fn take_lease_during(
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Tests that each partition is followed after as many calls of a follower that apply changes as there are partitions. A follower that has lost the lease
-    /// moves no cursor. The next turn of the partition then reads changes that are already applied, and moves its cursor.
+    /// Tests that each partition is followed once a follower has applied changes in as many calls as the source has partitions. A follower that has lost the
+    /// lease moves no cursor. The next turn of the partition then reads changes that are already applied, and moves its cursor.
     #[test]
     fn imp_6_followers_that_lose_their_leases_follow_each_partition(
         (losses, has_lease, busy) in (0..=10_u8, any::<bool>(), 0..PARTITIONS),
