@@ -302,15 +302,16 @@ impl World {
     fn recover(&self, odd: u64) {
         let process = self.alive();
         bad::correct(&self.engine);
-        // Work on rows that could not be read is poison.
-        block_on(process.outbox.requeue_poison_if(|entry| !odd::is_work(&entry.work))).unwrap();
         let (mut pending, mut work) = (u64::MAX, Vec::new());
         for _ in 0..8 {
             self.pass(800);
+            // Work on rows that could not be read is poison, or becomes poison now because its attempts are used up.
+            block_on(process.outbox.requeue_poison_if(|entry| !odd::is_work(&entry.work))).unwrap();
             process.sweep().unwrap();
             work = self.work();
             pending = process.sweep().unwrap();
-            if pending == 0 {
+            let poison = block_on(process.outbox.poison(32)).unwrap();
+            if pending == 0 && poison.iter().all(|entry| odd::is_work(&entry.work)) {
                 break;
             }
         }
