@@ -56,7 +56,8 @@ pub(crate) fn is_unreadable(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::EntityMismatch | ErrorCode::Corrupted)
 }
 
-/// Reads a page, and the rows that it omits. If other programs write rows at the same time, `skipped` may be too large, but is never too small.
+/// Reads a page, and the rows that it omits. A row that another program writes at the same time can be counted twice, or hide another row if the store cannot
+/// represent it either.
 ///
 /// # Errors
 /// Any error from the store.

@@ -60,7 +60,9 @@ fn built<I: Index<Entity = Staff>>(
         store.script(move |_, at| (script.lock().unwrap())(at));
         let run = block_on(table.backfill::<I>().assume_no_older_programs().page(3).run());
         match run {
-            Err(error) if error.code() == ErrorCode::OperationTimedOut => {}
+            // An entity that becomes unreadable while it is indexed can stop the run.
+            Err(error)
+                if [ErrorCode::OperationTimedOut, ErrorCode::EntityMismatch].contains(&error.code()) => {}
             run => return run,
         }
     }
