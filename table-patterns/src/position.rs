@@ -146,7 +146,7 @@ mod tests {
         for _ in 0..pages {
             let Some(at) = next.take() else { break };
             let query = |keys| Query { top: Some(1), ..Query::new(keys) };
-            let PageAt { page, next: following, is_restart } =
+            let PageAt { page, next: following, is_restart, .. } =
                 block_on(Position::read(&at).page((engine, &table), ranges, query)).unwrap();
             restarts += usize::from(is_restart);
             found.extend(
