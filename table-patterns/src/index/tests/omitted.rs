@@ -63,7 +63,10 @@ fn built<I: Index<Entity = Staff>>(
             // An entity that becomes unreadable while it is indexed can stop the run.
             Err(error)
                 if [ErrorCode::OperationTimedOut, ErrorCode::EntityMismatch].contains(&error.code()) => {}
-            run => return run,
+            run => {
+                store.script(|_, _| Fault::None);
+                return run;
+            }
         }
     }
     panic!("the backfill of {} does not end", I::SCHEMA.name)
