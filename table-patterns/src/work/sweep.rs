@@ -221,7 +221,9 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
                     Ok(whole) => whole,
                     Err(error) => return Ok(Err(error)),
                 };
-            unreadable.iter().for_each(|row| progress.report.fail(&row.error));
+            for row in &unreadable {
+                progress.report.fail(&row.error);
+            }
             progress.report.failed += page.skipped;
             let returned = u64::try_from(page.rows.len()).unwrap_or(u64::MAX);
             read = read.saturating_add(page.rows_read.unwrap_or(returned).max(returned));
