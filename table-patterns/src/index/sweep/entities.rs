@@ -26,7 +26,6 @@ use crate::index::reserved::check_reserved;
 use crate::index::sweep::packs::Packs;
 use crate::index::sweep::{Item, Phase, Sweep};
 use crate::index::whole::{has_same, with_values};
-use crate::omitted::is_unreadable;
 use crate::requests::CONCURRENCY;
 
 /// An inconsistency at the key of an entity's index entry.
@@ -132,14 +131,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         let (table, mut race) = (self.table.table.name()?, self.table.retry.start(RACE));
         loop {
             // The page may be stale, so the entity is reread, then its index row, then the entity again.
-            let found = match self.store().get(table, key, &Select::All).await {
-                Ok(Some(found)) => found,
-                Ok(None) => return Ok(None),
-                Err(error) if is_unreadable(&error) => {
-                    return Ok(Some(self.bad(Phase::Entities, key, &error)));
-                }
-                Err(error) => return Err(error),
-            };
+            let Some(found) = self.store().get(table, key, &Select::All).await? else { return Ok(None) };
             let entry = match self.entry(key, &found.row).await? {
                 Ok(Some(entry)) => entry,
                 Ok(None) => return Ok(None),
