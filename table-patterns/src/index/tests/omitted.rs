@@ -46,7 +46,7 @@ fn built<I: Index<Entity = Staff>>(
 ) -> Result<IndexReport> {
     let (changes, state) = (changes.to_vec(), Arc::clone(strange));
     let mut requests = 0;
-    let mut script = move |at: usize| {
+    let script = move |at: usize| {
         requests += 1;
         if let Some((_, strange)) = changes.iter().find(|(number, _)| *number == requests) {
             state.lock().unwrap().clone_from(strange);
@@ -54,7 +54,7 @@ fn built<I: Index<Entity = Staff>>(
         let is_dead = dies.is_some_and(|dies| at > dies && requests < 60);
         if is_dead { Fault::Before(ErrorCode::OperationTimedOut) } else { Fault::None }
     };
-    let shared = Arc::new(Mutex::new(move |at| script(at)));
+    let shared = Arc::new(Mutex::new(script));
     for _ in 0..100 {
         let script = Arc::clone(&shared);
         store.script(move |_, at| (script.lock().unwrap())(at));
