@@ -81,6 +81,7 @@ pub mod large;
 pub mod log_blobs;
 pub mod log_tail;
 pub mod migrate;
+mod omitted;
 pub mod outbox;
 mod paging;
 mod panicked;

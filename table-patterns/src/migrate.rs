@@ -10,10 +10,12 @@
 //! its `Version` to preserve the order of changes at the target.
 //!
 //! # Guarantee
-//! - When [`Migration::step`] returns `false`, the target contains every source row that existed, unchanged, throughout the copy.
+//! - When [`Migration::step`] returns `false`, the target contains every source row that existed, unchanged, throughout the copy, except the rows that the
+//!   source itself [cannot represent](table_core::query::Page::skipped). [`MigrationPosition::skipped`] counts them.
 //! - A page is written before [`Migration::position`] moves past it. A program that stores the position after each step can be interrupted at any point. The
 //!   page in progress is then rewritten with the same content.
-//! - [`Checksum`] distinguishes tables that differ in any key, name, type or value. It is independent of row order.
+//! - [`Checksum`] distinguishes tables that differ in any key, name, type or value. It is independent of row order. Rows that a store cannot represent are only
+//!   [counted](Checksum::skipped), so the checksums of a copy that lacks such rows differ.
 //! - A row that the target cannot store, such as one that exceeds its limits, causes an error and is never skipped.
 //!
 //! # Cost
@@ -188,11 +190,14 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         let target = Table::<Copied, _>::new(self.target.clone(), self.into.clone());
         let write = target.bulk().concurrency(self.concurrency).insert_or_replace_all(&rows);
         write.await.map_err(|stopped| stopped.source)?;
-        self.position.advance(rows.len(), page.continuation);
+        self.position.advance((rows.len(), page.skipped), page.continuation);
         Ok(self.position.place != Place::End)
     }
 
     /// Returns the checksums of the source table and the target table. They are equal if the copy is complete. Reads both tables.
+    ///
+    /// If the source has rows that it [cannot represent](table_core::query::Page::skipped), the checksums differ. Correct these rows with the program that
+    /// wrote them, and copy the table again.
     ///
     /// # Errors
     /// Any error from either store.

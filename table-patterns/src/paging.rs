@@ -5,7 +5,9 @@ use table_core::name::TableName;
 use table_core::query::{EntityRef, Query};
 use table_core::store::TableStore;
 
-/// Calls a function with each row of a query. Stops at the first error.
+use crate::omitted::{WholePage, whole_page};
+
+/// Calls a function with each row of a query. Stops at the first error. Skips the rows that the store cannot represent.
 pub(crate) async fn each_row<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -16,6 +18,31 @@ pub(crate) async fn each_row<S: TableStore>(
     loop {
         let page = store.query(table, query, from.as_ref()).await?;
         page.rows.iter().try_for_each(&mut take)?;
+        from = page.continuation;
+        if from.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// Calls a function with each row of a query, as [`each_row`] does, but also stops at a row that the store cannot represent.
+///
+/// # Errors
+/// The error of a read of that row, with its key; any error from the function or the store.
+pub(crate) async fn every_row<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    query: &Query,
+    mut take: impl FnMut(EntityRef<'_>) -> Result<()> + Send,
+) -> Result<()> {
+    let mut from = None;
+    loop {
+        let WholePage { page, unreadable } = whole_page((store, table), query, from.as_ref()).await?;
+        page.rows.iter().try_for_each(&mut take)?;
+        if let Some(row) = unreadable.into_iter().next() {
+            let error = row.error.with_table(table.as_str());
+            return Err(error.with_key(row.key.partition_key.as_str(), row.key.row_key.as_str()));
+        }
         from = page.continuation;
         if from.is_none() {
             return Ok(());

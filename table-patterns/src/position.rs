@@ -9,6 +9,8 @@ use table_core::name::TableName;
 use table_core::query::{Continuation, KeyRange, Page, Query};
 use table_core::store::TableStore;
 
+use crate::omitted::{Unreadable, WholePage, whole_page};
+
 /// A resume position in a list of key ranges: the index of a range, and a continuation token within it. The default is the start.
 ///
 /// A resume position is valid only for the ranges with which it was created. Another release of the program can have different ranges, for example because it
@@ -39,6 +41,8 @@ impl fmt::Display for Position {
 #[derive(Debug, Default)]
 pub(crate) struct PageAt {
     pub(crate) page: Page,
+    /// The rows that the page omits.
+    pub(crate) unreadable: Vec<Unreadable>,
     /// The position just past the page; `None` at the end of the last range.
     pub(crate) next: Option<Position>,
     /// `true` if the position was unusable and the first page was read instead, so the pass starts again.
@@ -83,13 +87,14 @@ impl Position {
             let Some(range) = ranges.get(at.range) else { return Ok(PageAt::default()) };
             let query = query(range.clone());
             let query = Query { top: query.top.map(|top| top.clamp(1, PAGE_ENTITIES)), ..query };
-            let mut page = match store.query(table, &query, at.from.as_ref()).await {
+            let whole = match whole_page((store, table), &query, at.from.as_ref()).await {
                 Err(error) if at.from.is_some() && error.rule() == Some("PAGE-9") => {
                     at = Self::default();
                     continue;
                 }
-                page => page?,
+                whole => whole?,
             };
+            let WholePage { mut page, unreadable } = whole;
             let next = match page.continuation.take() {
                 from @ Some(_) => Some(Self { range: at.range, from, ranges: hash }),
                 None => (at.range + 1 < ranges.len()).then_some(Self {
@@ -99,7 +104,7 @@ impl Position {
                 }),
             };
             let is_restart = at.is_first() && !self.is_first();
-            return Ok(PageAt { page, next, is_restart });
+            return Ok(PageAt { page, unreadable, next, is_restart });
         }
     }
 }
@@ -141,7 +146,7 @@ mod tests {
         for _ in 0..pages {
             let Some(at) = next.take() else { break };
             let query = |keys| Query { top: Some(1), ..Query::new(keys) };
-            let PageAt { page, next: following, is_restart } =
+            let PageAt { page, next: following, is_restart, .. } =
                 block_on(Position::read(&at).page((engine, &table), ranges, query)).unwrap();
             restarts += usize::from(is_restart);
             found.extend(

@@ -6,8 +6,9 @@ use table_core::key::{EntityKey, order};
 use table_core::name::TableName;
 use table_core::query::{EntityRef, KeyRange, Query, Select, TextRange};
 use table_core::store::TableStore;
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, Result};
 
+use crate::omitted::is_unreadable;
 use crate::requests::{self, CONCURRENCY};
 
 /// The minimum number of ascending keys in one partition that are read in pages instead of as single rows.
@@ -62,10 +63,7 @@ pub(crate) async fn rows_or<S: TableStore, T: Send>(
         let (read, unreadable) = (&read, &unreadable);
         async move {
             let stored = match store.get(table, key, select).await {
-                // Cosmos DB reports an item that another program has written as corrupted.
-                Err(error) if [ErrorCode::EntityMismatch, ErrorCode::Corrupted].contains(&error.code()) => {
-                    return Ok((at, Some(unreadable(error)?)));
-                }
+                Err(error) if is_unreadable(&error) => return Ok((at, Some(unreadable(error)?))),
                 stored => stored?,
             };
             let Some(stored) = stored else { return Ok((at, None)) };
@@ -142,7 +140,7 @@ mod tests {
     use pollster::block_on;
     use proptest::prelude::*;
     use table_core::embedded::Engine;
-    use table_core::{Entity, TableStoreExt};
+    use table_core::{Entity, ErrorCode, TableStoreExt};
 
     use super::*;
     use crate::faults::{Call, Fault, FaultyStore};
@@ -195,6 +193,42 @@ mod tests {
             let found = read(&store(stored.clone()).pages_of(page), &wanted);
             let found: Vec<_> = found.iter().map(Option::is_some).collect();
             prop_assert_eq!(found, wanted.iter().map(|key| stored.contains(key)).collect::<Vec<_>>());
+        }
+    }
+
+    proptest! {
+        /// Tests rows that the store cannot represent. Pages omit them, so their keys are read one by one.
+        #[test]
+        fn each_key_is_found_or_absent_or_unreadable(
+            stored in prop::collection::btree_set((0..2_u8, 0..100_u32), 0..80),
+            strange in prop::collection::btree_set((0..2_u8, 0..100_u32), 0..80),
+            mut wanted in prop::collection::vec((0..2_u8, 0..100_u32), 0..80),
+            is_sorted: bool,
+            page in 1..40_usize,
+            code in prop::sample::select(vec![ErrorCode::EntityMismatch, ErrorCode::Corrupted]),
+        ) {
+            if is_sorted {
+                wanted.sort_unstable();
+            }
+            let (store, table) = (store(stored.clone()).pages_of(page), TableName::new("Many").unwrap());
+            let key = |(of, number): &(u8, u32)| One::key(*of, *number).into_key().unwrap();
+            let bad: Vec<_> = strange.iter().map(key).collect();
+            store.misread(("Note", code), move |_, key| bad.contains(key));
+            let keys: Vec<_> = wanted.iter().map(key).collect();
+            let read = |row: EntityRef<'_>| {
+                Ok(Ok((row.partition_key.to_owned(), row.row_key.to_owned())))
+            };
+            let found =
+                block_on(rows_or((&store, &table), &keys, &Select::All, read, |error| Ok(Err(error.code()))));
+            let expected = |key: &(u8, u32)| match (stored.contains(key), strange.contains(key)) {
+                (false, _) => None,
+                (true, true) => Some(Err(code)),
+                (true, false) => {
+                    let EntityKey { partition_key, row_key } = One::key(key.0, key.1).into_key().unwrap();
+                    Some(Ok((partition_key.to_string(), row_key.to_string())))
+                }
+            };
+            prop_assert_eq!(found.unwrap(), wanted.iter().map(expected).collect::<Vec<_>>());
         }
     }
 

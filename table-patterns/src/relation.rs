@@ -85,7 +85,7 @@ use table_core::store::{StoredRow, TableStore};
 use table_core::{Error, Result};
 
 use crate::entities::{Current, Draft, Entities, EntityPlan, EntityWrite, Retries, StepRecorder};
-use crate::paging::each_row;
+use crate::paging::every_row;
 use crate::participant;
 use crate::relation::fault::RelationFault;
 
@@ -252,7 +252,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         let most = store.capabilities().limits.operations;
         for keys in ranges(owner) {
             let query = Query { select: select.clone(), ..Query::new(keys) };
-            each_row(store, table, &query, |entity| {
+            every_row(store, table, &query, |entity| {
                 if entity.row_key == owner.row_key.as_str() {
                     own.get_or_insert_with(|| Parent { etag: entity.etag(), current: None });
                     return Ok(());

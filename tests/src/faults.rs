@@ -1,6 +1,7 @@
 //! Wrappers that control the calls to stores. A test can kill a process before or after any call, or run several processes step by step.
 
 mod blobs;
+mod misread;
 
 use std::any::Any;
 use std::fmt;
@@ -11,6 +12,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 pub use blobs::{BLOBS, ControlledBlobs};
+pub use misread::{BAD, bad_rows, mend, spoil};
 use table_core::query::{Continuation, Page, Query, Select};
 use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
@@ -72,6 +74,8 @@ struct Inner {
     /// The interval at which calls are rejected with `ServerBusy`, such as 3 for every third call. If it is 0, no calls are rejected.
     busy: AtomicUsize,
     waits: AtomicUsize,
+    /// `true` if the process cannot read rows with the property [`BAD`].
+    misreads: AtomicBool,
     outages: Mutex<Outages>,
 }
 
@@ -112,6 +116,17 @@ impl Control {
     pub fn with_outages(self, outages: &Outages) -> Self {
         *self.0.outages.lock().unwrap_or_else(PoisonError::into_inner) = outages.clone();
         self
+    }
+
+    /// Makes rows with the property [`BAD`] unreadable for this process. Pages omit them, unless the property is not selected.
+    #[must_use]
+    pub fn misreading(self) -> Self {
+        self.0.misreads.store(true, Ordering::SeqCst);
+        self
+    }
+
+    fn misreads(&self, select: &Select) -> bool {
+        self.0.misreads.load(Ordering::SeqCst) && select.contains(BAD)
     }
 
     /// Returns the number of store calls made by the process.
@@ -224,11 +239,13 @@ impl<S: TableStore> TableStore for Controlled<S> {
     }
 
     async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
-        self.control.around(table.as_str(), self.store.get(table, key, select)).await
+        let found = self.control.around(table.as_str(), self.store.get(table, key, select)).await?;
+        if self.control.misreads(select) { misread::row(found) } else { Ok(found) }
     }
 
     async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
-        self.control.around(table.as_str(), self.store.query(table, query, from)).await
+        let page = self.control.around(table.as_str(), self.store.query(table, query, from)).await?;
+        if self.control.misreads(&query.select) { misread::page(page) } else { Ok(page) }
     }
 
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {

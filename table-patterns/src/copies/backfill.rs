@@ -8,7 +8,7 @@ use table_core::Result;
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
 use table_core::mixed::{RowOwner, classify_key, classify_row};
-use table_core::query::{KeyRange, Page, Query, Select, TextRange};
+use table_core::query::{EntityRef, KeyRange, Query, Select, TextRange};
 use table_core::selection::{Scan, Selection};
 use table_core::store::TableStore;
 
@@ -19,6 +19,7 @@ use crate::copies::report::CopiesReport;
 use crate::entities::{Entities, StepRecorder};
 use crate::failure::Failure;
 use crate::fence::{self, Fence};
+use crate::omitted::Unreadable;
 use crate::panicked::caught_in;
 use crate::position::{PageAt, Position};
 use crate::requests::{self, CONCURRENCY};
@@ -227,13 +228,14 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         let keys = || Select::names(["PartitionKey", "RowKey"]);
         let select = if side == Side::Sources { keys() } else { Select::All };
         let query = |range| Query { top, select: select.clone(), ..Query::new(range) };
-        let PageAt { page, next, is_restart } =
+        let PageAt { page, unreadable, next, is_restart } =
             position.page((table.store(), table.name()?), &ranges, query).await?;
         if is_restart {
             // The pass starts again, because the table may have been recreated since these sources were completed.
             completed.clear();
         }
-        let mut found = Self::found(side, &page)?;
+        let rows = page.rows.iter().chain(unreadable.iter().map(Unreadable::entity));
+        let mut found = Self::found(side, rows)?;
         // No holder occurs on two pages, so only sources are tracked.
         if side == Side::Sources {
             completed.take_from(&mut found);
@@ -264,18 +266,19 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         if has_failed && report.failed.len() + failed.len() > LISTED {
             return Ok(AfterPage::Full);
         }
+        report.skipped += page.skipped;
         report.failed.append(&mut failed);
         Ok(AfterPage::Next(next))
     }
 
     /// Returns the keys of the entities to settle for one page. For [`Side::Sources`], these are the sources of the references on the page; for
     /// [`Side::Holders`], the holders on the page. Skips rows of other types.
-    fn found(side: Side, page: &Page) -> Result<BTreeSet<EntityKey>> {
+    fn found<'r>(side: Side, rows: impl Iterator<Item = EntityRef<'r>>) -> Result<BTreeSet<EntityKey>> {
         // A row that cannot be classified is reported as an error when it is settled.
         let is_own =
             |belonging: Result<RowOwner>| belonging.map_or(true, |belonging| belonging == RowOwner::Own);
         let mut found = BTreeSet::new();
-        for row in page.rows.iter() {
+        for row in rows {
             let key = match side {
                 Side::Sources => source_in(row.row_key)
                     .filter(|source| is_own(classify_key::<E>(row.partition_key, source))),

@@ -153,8 +153,10 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     ///   schema that declares the index differently or with [`rebuild`](Entities::rebuild).
     /// - Any other error from the store: run the backfill again to continue.
     ///
-    /// An entity that cannot be read, or whose value the index's keys cannot contain, is reported as a [finding](FindingKind::BadEntity). It does not stop the
-    /// backfill, because the index could not contain it in any case.
+    /// An entity that cannot be read, or whose value the index's keys cannot contain, is reported as a [finding](FindingKind::BadEntity), also if pages of the
+    /// store [omit](table_core::query::Page::skipped) it. It does not stop the backfill, because the index could not contain it in any case, and a unique index
+    /// does not reserve its value. The run that completes the index also [counts](IndexReport::skipped) the entities that earlier runs found. A
+    /// [check](Entities::check) lists all of them, and its repair writes their entries once they have been corrected.
     pub async fn run(mut self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let layout = load(&self.table.table, self.table.index_states()).await?;
@@ -184,6 +186,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         };
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
         let mut pass = Pass::read(&begun);
+        report.skipped += pass.aside;
         let mut duplicate = None;
         let is_whole = loop {
             let swept = sweep.page(pass.next.phase, &pass.next.position, &mut pacer).await?;
@@ -191,6 +194,8 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
                 pass.restart_phase();
             }
             report.scanned += swept.items;
+            report.skipped += swept.skipped;
+            pass.aside += swept.aside();
             let is_duplicate = |kind| kind == FindingKind::Duplicate;
             duplicate =
                 duplicate.or(swept.findings.iter().find(|finding| is_duplicate(finding.kind)).cloned());

@@ -16,6 +16,7 @@ use crate::index::fault::IndexFault;
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::pace::Pacer;
 use crate::index::sweep::{Phase, Sweep};
+use crate::omitted::{WholePage, whole_page};
 use crate::position::Position;
 
 /// The result of an index check.
@@ -30,15 +31,19 @@ pub struct IndexReport {
     pub found: u64,
     /// The number of findings repaired.
     pub repaired: u64,
+    /// The number of rows that pages [omit](table_core::query::Page::skipped) and whose keys the store does not return, such as items that other programs
+    /// wrote to Cosmos DB. A row counts for each index. If the store returns the key of a row that it cannot represent, the row is a finding instead. In the
+    /// report of a backfill, also the number of entities that earlier runs found unreadable.
+    pub skipped: u64,
     /// The delay before retrying a backfill that could not begin, because programs built from an older release may still have requests in flight.
     pub retry_after: Option<Duration>,
 }
 
 impl IndexReport {
-    /// Returns `true` if the check found no inconsistencies.
+    /// Returns `true` if the check found no inconsistencies and could read every row.
     #[must_use]
     pub const fn is_clean(&self) -> bool {
-        self.found == 0
+        self.found == 0 && self.skipped == 0
     }
 
     pub(crate) fn add(&mut self, findings: Vec<Finding>, most: usize) {
@@ -108,7 +113,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         Self { only: Some(index), ..self }
     }
 
-    /// Repairs all findings except duplicates, bad entities and odd rows (see [`FindingKind`]).
+    /// Repairs all findings except duplicates, bad entities, odd rows, and index rows that the store cannot represent (see [`FindingKind`]).
     pub fn repair(self) -> Self {
         Self { repair: true, ..self }
     }
@@ -127,7 +132,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
     ///
     /// # Errors
     /// `InvalidInput` if the entity type has no index with the name passed to [`only`](Self::only); `SchemaMismatch` if a newer schema does not allow a repair
-    /// by this program or prevents checking copies; any error from the store. An unreadable row or entity is a finding and not an error.
+    /// by this program or prevents checking copies; any error from the store. An unreadable row or entity is a finding and not an error, also if pages of the
+    /// store [omit](table_core::query::Page::skipped) it; see [`skipped`](IndexReport::skipped).
     pub async fn run(self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
@@ -154,6 +160,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
                 while let Some(at) = next {
                     let swept = sweep.page(phase, &at, &mut pacer).await?;
                     report.scanned += swept.items;
+                    report.skipped += swept.skipped;
                     report.add(swept.findings, self.most);
                     next = swept.next;
                 }
@@ -179,19 +186,22 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         let query = Query::new(KeyRange { partition_key: TextRange::ALL, row_key });
         let mut from = None;
         loop {
-            let page = store.query(table, &query, from.as_ref()).await?;
+            let WholePage { page, unreadable } = whole_page((store, table), &query, from.as_ref()).await?;
+            let odd = |at, reason| Finding {
+                index: rules.pattern,
+                kind: FindingKind::OddRow,
+                at,
+                owner: None,
+                repaired: false,
+                reason: Some(reason),
+            };
             let mut findings = Vec::new();
             for row in page.rows.iter() {
                 let Some(reason) = (rules.fault)(row) else { continue };
-                findings.push(Finding {
-                    index: rules.pattern,
-                    kind: FindingKind::OddRow,
-                    at: EntityKey::new(row.partition_key, row.row_key)?,
-                    owner: None,
-                    repaired: false,
-                    reason: Some(reason.to_owned()),
-                });
+                findings.push(odd(EntityKey::new(row.partition_key, row.row_key)?, reason.to_owned()));
             }
+            findings.extend(unreadable.into_iter().map(|row| odd(row.key, row.error.to_string())));
+            report.skipped += page.skipped;
             report.scanned += u64::try_from(page.rows.len()).unwrap_or(u64::MAX);
             report.add(findings, self.most);
             pacer.items(page.rows.len()).await;

@@ -23,9 +23,11 @@ pub enum FindingKind {
     Dangling,
     /// Two entities have the same value in a unique index, and the copy belongs to the other one. A duplicate must be resolved manually.
     Duplicate,
-    /// A row of the index, or its entity, cannot be read.
+    /// A row of the index, or its entity, cannot be read. A repair replaces the row, unless the store itself cannot represent the row or the entity. Another
+    /// tool must then correct or delete it.
     Unreadable,
-    /// An entity cannot be read, or has a value that the index's keys cannot contain. It has no index entry until it is changed.
+    /// An entity cannot be read, or has a value that the index's keys cannot contain. It has no index entry until it is changed. If another tool corrects the
+    /// entity, a repair writes the entry.
     BadEntity,
     /// A reserved row that its pattern cannot read and therefore ignores. A repair does not remove it.
     OddRow,

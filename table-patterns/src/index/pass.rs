@@ -10,6 +10,8 @@ use crate::position::Position;
 const FAILED: &str = "failed ";
 /// The text between the failed page and the next page in a recorded state.
 const REACHED: &str = " reached ";
+/// The first word of a recorded state that counts entities without an entry. Earlier releases do not recognize this word either.
+const ASIDE: &str = "aside ";
 
 /// A page of a pass, identified by its phase and its position within the phase.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +52,9 @@ impl fmt::Display for PageOf {
 /// The state of a pass. Every page before `next` has been processed. Every page before `failed` is complete.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Pass {
+    /// The number of entities that processed pages set aside, because they cannot be read. A run that is interrupted does not return its findings, so the run
+    /// that completes the index reports this number.
+    pub(super) aside: u64,
     /// The first page with an entity that could not be indexed, or with an index row that could not be checked; `None` if all processed pages are complete.
     pub(super) failed: Option<PageOf>,
     /// The next page. If it is the failed page, the pass has reached the end and now processes that page a second time.
@@ -59,26 +64,35 @@ pub(super) struct Pass {
 impl Pass {
     /// Returns the state of a pass that has processed no page.
     pub(super) fn start() -> Self {
-        Self { failed: None, next: PageOf::first(Phase::Rows) }
+        Self { aside: 0, failed: None, next: PageOf::first(Phase::Rows) }
     }
 
     /// Moves the pass back to the first page of the current phase. All pages of the phase are then processed again, including a failed one.
     pub(super) fn restart_phase(&mut self) {
         self.next = PageOf::first(self.next.phase);
         self.failed = self.failed.take().filter(|failed| failed.phase != self.next.phase);
+        self.aside = 0;
     }
 
     /// Parses a recorded state. If the text is not a valid state, returns the start of the pass.
     pub(super) fn read(text: &str) -> Self {
+        let counted = text.strip_prefix(ASIDE).and_then(|text| text.split_once(' '));
+        let counted = counted.and_then(|(aside, text)| Some((aside.parse().ok()?, text)));
+        let (aside, text) = counted.unwrap_or((0, text));
         match text.strip_prefix(FAILED).and_then(|text| text.split_once(REACHED)) {
-            Some((failed, next)) => Self { failed: Some(PageOf::read(failed)), next: PageOf::read(next) },
-            None => Self { failed: None, next: PageOf::read(text) },
+            Some((failed, next)) => {
+                Self { aside, failed: Some(PageOf::read(failed)), next: PageOf::read(next) }
+            }
+            None => Self { aside, failed: None, next: PageOf::read(text) },
         }
     }
 }
 
 impl fmt::Display for Pass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.aside > 0 {
+            write!(f, "{ASIDE}{} ", self.aside)?;
+        }
         if let Some(failed) = &self.failed {
             write!(f, "{FAILED}{failed}{REACHED}")?;
         }
@@ -102,19 +116,23 @@ mod tests {
         let all = || [Phase::Rows, Phase::Entities].into_iter().flat_map(pages);
         for next in all() {
             for failed in all().map(Some).chain([None]) {
-                let pass = Pass { failed, next: next.clone() };
-                assert_eq!(Pass::read(&pass.to_string()), pass);
-                assert_eq!(Pass::read(&format!("{pass} pass-00ff")), pass);
+                for aside in [0, 1, 70] {
+                    let pass = Pass { aside, failed: failed.clone(), next: next.clone() };
+                    assert_eq!(Pass::read(&pass.to_string()), pass);
+                    assert_eq!(Pass::read(&format!("{pass} pass-00ff")), pass);
+                }
             }
         }
-        for other in ["", "rows", "failed rows 3  ff", "closing 7", "rows x y z"] {
+        for other in
+            ["", "rows", "aside 3", "aside x rows 3  ff", "failed rows 3  ff", "closing 7", "rows x y z"]
+        {
             assert_eq!(Pass::read(other), Pass::start(), "{other}");
         }
     }
 
-    /// Tests that earlier releases process every page again, because they do not recognize the marker of a failed page.
+    /// Tests that earlier releases process every page again, because they do not recognize the markers of failures.
     #[test]
-    fn an_earlier_release_reads_a_pass_with_a_failed_page_as_its_start() {
+    fn an_earlier_release_reads_a_pass_with_failures_as_its_start() {
         let read_before = |text: &str| {
             let (phase, position) = text.split_once(' ').unwrap_or_default();
             let phase = if phase == "entities" { Phase::Entities } else { Phase::Rows };
@@ -122,9 +140,11 @@ mod tests {
         };
         for failed in pages(Phase::Entities) {
             for next in pages(Phase::Entities) {
-                let pass = Pass { failed: Some(failed.clone()), next: next.clone() };
-                assert_eq!(read_before(&pass.to_string()), (Phase::Rows, Position::default()));
-                let pass = Pass { failed: None, next: next.clone() };
+                for (aside, failed) in [(0, Some(failed.clone())), (3, Some(failed.clone())), (3, None)] {
+                    let pass = Pass { aside, failed, next: next.clone() };
+                    assert_eq!(read_before(&pass.to_string()), (Phase::Rows, Position::default()));
+                }
+                let pass = Pass { aside: 0, failed: None, next: next.clone() };
                 assert_eq!(read_before(&pass.to_string()), (next.phase, next.position));
             }
         }

@@ -8,7 +8,7 @@ use table_core::key::EntityKey;
 use table_core::mixed::{RowOwner, classify_index_row};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
-use table_core::query::{Continuation, EntityRef, Page, Query, Select, TextRange};
+use table_core::query::{Continuation, EntityRef, Query, Select, TextRange};
 use table_core::row::Row;
 use table_core::schema::{IndexKind, IndexSchema};
 use table_core::store::{StoredRow, TableStore};
@@ -19,6 +19,7 @@ use crate::index::changes::stored_entry;
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, ListWrite, is_unreadable};
 use crate::index::sweep::rows_of;
+use crate::omitted::{Unreadable, WholePage, whole_page};
 use crate::outbox::keys::guard_key;
 
 /// Returns an entity type's indexes in other partitions or tables.
@@ -173,13 +174,19 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         let (schema, table) = (index.schema(), self.table_of(index.schema())?);
         let is_ours =
             |owner: &EntityKey| partitions.iter().any(|range| range.contains(owner.partition_key.as_str()));
-        let page = match self.table.store().query(&table, &Query::new(rows_of::<E>(schema)), from).await {
-            Err(error) if error.is_table_not_found() => Page::default(),
-            page => page?,
-        };
+        let query = Query::new(rows_of::<E>(schema));
+        let WholePage { page, unreadable: omitted } =
+            match whole_page((self.table.store(), &table), &query, from).await {
+                Err(error) if error.is_table_not_found() => WholePage::default(),
+                whole => whole?,
+            };
         let mut entries = EntriesOf { found: Vec::new(), unreadable: Vec::new(), next: page.continuation };
+        let is_own = |row: EntityRef<'_>| matches!(classify_index_row::<E>(schema, row), Ok(RowOwner::Own));
+        for Unreadable { key, error, .. } in omitted.into_iter().filter(|row| is_own(row.entity())) {
+            entries.unreadable.push(unreadable(schema, key, error.to_string()));
+        }
         for row in page.rows.iter() {
-            if !matches!(classify_index_row::<E>(schema, row), Ok(RowOwner::Own)) {
+            if !is_own(row) {
                 continue;
             }
             let key = EntityKey::new(row.partition_key, row.row_key)?;

@@ -14,7 +14,7 @@ use table_core::key::EntityKey;
 use table_core::mixed::{RowOwner, classify_index_row, classify_row};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
-use table_core::query::{KeyRange, Query, TextRange};
+use table_core::query::{EntityRef, KeyRange, Query, TextRange};
 use table_core::row::Row;
 use table_core::schema::{IndexKind, IndexSchema, KeyPiece};
 use table_core::selection::{Scan, Selection};
@@ -59,12 +59,22 @@ pub enum Phase {
 pub(crate) struct Swept {
     /// The number of processed entities or index rows.
     pub(crate) items: u64,
+    /// The number of rows that the store cannot represent and whose keys it does not return.
+    pub(crate) skipped: u64,
     /// The confirmed findings. Unreadable rows come first; all other findings follow in key order.
     pub(crate) findings: Vec<Finding>,
     /// The resume position of the next page; `None` at the end of the phase.
     pub(crate) next: Option<Position>,
     /// `true` if the phase was restarted: its first page was processed instead of the page at the given position.
     pub(crate) is_restart: bool,
+}
+
+impl Swept {
+    /// Returns the number of entities without an index entry, and of rows that may be such entities, because they cannot be read.
+    pub(crate) fn aside(&self) -> u64 {
+        let bad = self.findings.iter().filter(|finding| finding.kind == FindingKind::BadEntity);
+        self.skipped.saturating_add(u64::try_from(bad.count()).unwrap_or(u64::MAX))
+    }
 }
 
 /// An entity or an index row on the page.
@@ -100,22 +110,24 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             None => ranges,
         };
         let query = |keys| Query { top: self.top, ..Query::new(keys) };
-        let PageAt { page, next, is_restart } = position.page((self.store(), &table), &ranges, query).await?;
-        let mut swept = Swept { next, is_restart, ..Swept::default() };
+        let PageAt { page, unreadable, next, is_restart } =
+            position.page((self.store(), &table), &ranges, query).await?;
+        let mut swept = Swept { skipped: page.skipped, next, is_restart, ..Swept::default() };
         let mut items = Vec::with_capacity(page.rows.len());
         for entity in page.rows.iter() {
             let key = EntityKey::new(entity.partition_key, entity.row_key)?;
-            let belonging = match phase {
-                Phase::Rows => classify_index_row::<E>(self.schema(), entity),
-                Phase::Entities => classify_row::<E>(entity),
-            };
-            match belonging {
+            match self.owner(phase, entity) {
                 Ok(RowOwner::Own) => {
                     let row = entity.row.to_row();
                     items.push(Item { key, found: StoredRow { row, etag: entity.etag() } });
                 }
                 Ok(_) => {}
                 Err(error) => swept.findings.push(self.bad(phase, &key, &error)),
+            }
+        }
+        for row in unreadable {
+            if !matches!(self.owner(phase, row.entity()), Ok(RowOwner::Other)) {
+                swept.findings.push(self.bad(phase, &row.key, &row.error));
             }
         }
         for some in items.chunks(pacer.burst()) {
@@ -127,6 +139,14 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             pacer.items(some.len()).await;
         }
         Ok(swept)
+    }
+
+    /// Returns the owner of a row on a page of a phase: `Own` for an index row or an entity, which the phase processes.
+    fn owner(&self, phase: Phase, row: EntityRef<'_>) -> Result<RowOwner> {
+        match phase {
+            Phase::Rows => classify_index_row::<E>(self.schema(), row),
+            Phase::Entities => classify_row::<E>(row),
+        }
     }
 
     fn schema(&self) -> &'static IndexSchema {

@@ -27,6 +27,7 @@ mod marks;
 mod model;
 mod occupied;
 mod old;
+mod omitted;
 mod owners;
 mod people;
 mod relay;

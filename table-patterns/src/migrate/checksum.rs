@@ -9,11 +9,13 @@ use table_core::store::TableStore;
 use table_core::{Result, ValueRef};
 
 use crate::outbox::rows;
-use crate::paging::each_row;
 
-/// The checksum of a table: the number of rows, and the sum of the first 128 bits of each row's SHA-256. The hash covers the keys, and the properties sorted
+/// The checksum of a table: the number of rows, the number of rows that the store cannot represent, and the sum of the first 128 bits of each row's SHA-256. The hash covers the keys, and the properties sorted
 /// by name, with their types and values. It excludes Timestamps and `ETag`s, because each store assigns its own. It also excludes the versions of
 /// [intents](crate::outbox), which are copies of Timestamps.
+///
+/// The rows that the store [cannot represent](table_core::query::Page::skipped) are only counted. If two checksums count such rows, equality says nothing
+/// about the contents of these rows.
 ///
 /// The checksum detects accidental differences. It does not protect against deliberate changes.
 ///
@@ -39,6 +41,7 @@ use crate::paging::each_row;
 pub struct Checksum {
     rows: u64,
     sum: u128,
+    skipped: u64,
 }
 
 impl Checksum {
@@ -49,8 +52,16 @@ impl Checksum {
     pub async fn of(store: &impl TableStore, table: &TableName) -> Result<Self> {
         let query = Query::new(KeyRange::ALL);
         let mut checksum = Self::default();
-        each_row(store, table, &query, |row| checksum.add(row)).await?;
-        Ok(checksum)
+        let mut from = None;
+        loop {
+            let page = store.query(table, &query, from.as_ref()).await?;
+            page.rows.iter().try_for_each(|row| checksum.add(row))?;
+            checksum.skipped = checksum.skipped.saturating_add(page.skipped);
+            from = page.continuation;
+            if from.is_none() {
+                return Ok(checksum);
+            }
+        }
     }
 
     /// Adds a row to the checksum.
@@ -76,6 +87,12 @@ impl Checksum {
         Ok(())
     }
 
+    /// Returns the number of rows that the store cannot represent, and whose contents the checksum therefore does not cover.
+    #[must_use]
+    pub const fn skipped(self) -> u64 {
+        self.skipped
+    }
+
     /// Returns the number of rows in the checksum.
     #[must_use]
     pub const fn rows(self) -> u64 {
@@ -85,7 +102,11 @@ impl Checksum {
 
 impl fmt::Display for Checksum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} rows, {:032x}", self.rows, self.sum)
+        write!(f, "{} rows, {:032x}", self.rows, self.sum)?;
+        if self.skipped > 0 {
+            write!(f, ", {} rows omitted", self.skipped)?;
+        }
+        Ok(())
     }
 }
 

@@ -135,6 +135,42 @@ proptest! {
         }
     }
 
+    /// Tests rows that the source cannot represent. The copy lacks them, counts each of them once, and differs from the source until they are mended.
+    #[test]
+    fn a_copy_counts_the_rows_that_its_source_omits(
+        rows in rows(9),
+        strange in prop::collection::btree_set(0..9_usize, 0..4),
+        fail in prop::option::of(0..12_usize),
+    ) {
+        let (source, target) = (holding(&rows), FaultyStore::new(Engine::in_memory()));
+        let omitted: BTreeSet<_> = rows.keys().enumerate().filter(|(at, _)| strange.contains(at)).map(|(_, key)| key.clone()).collect();
+        let bad = omitted.clone();
+        source.misread(("A", ErrorCode::EntityMismatch), move |_, key| {
+            bad.contains(&(key.partition_key.as_str().to_owned(), key.row_key.as_str().to_owned()))
+        });
+        if let Some(fail) = fail {
+            source.fail_at(fail);
+        }
+        let mut stored = start();
+        if copy(&source, &target, &mut stored).is_err() {
+            source.script(|_, _| Fault::None);
+            copy(&source, &target, &mut stored).unwrap();
+        }
+        let position: MigrationPosition = stored.parse().unwrap();
+        prop_assert_eq!(position.to_string(), stored);
+        let count = |count: usize| u64::try_from(count).unwrap();
+        let (copied, lacking) = (count(rows.len() - omitted.len()), count(omitted.len()));
+        prop_assert_eq!((position.rows(), position.skipped()), (copied, lacking));
+        source.script(|_, _| Fault::None);
+        let (from, to) = block_on(Migration::new(&source, &target, table()).checksums()).unwrap();
+        prop_assert_eq!((from.rows(), from.skipped(), to.rows(), to.skipped()), (copied, lacking, copied, 0));
+        prop_assert_eq!(from == to, omitted.is_empty());
+        prop_assert_eq!(from.to_string().contains("omitted"), !omitted.is_empty());
+        source.heal();
+        copy(&source, &target, &mut start()).unwrap();
+        prop_assert_eq!(held(&target, "Airports"), expected(&rows));
+    }
+
     #[test]
     fn a_checksum_ignores_order_and_differs_for_other_rows(
         left in rows(5),

@@ -11,11 +11,12 @@ use table_core::key::{EntityKey, PartitionKey, RowKey, order};
 use table_core::mixed::{RowOwner, classify_row};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
-use table_core::query::{KeyRange, Query, Select};
-use table_core::schema::ENTITY_TYPE;
+use table_core::query::{KeyRange, Query};
 use table_core::selection::{Class, IntoSelection};
 use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result, Table, Transaction};
+
+use crate::omitted::identity;
 
 /// The progress of a batched delete.
 ///
@@ -37,6 +38,9 @@ pub struct DeleteProgress {
     /// The number of entities that matched the condition but were kept, because another writer changed them in the meantime. To check them again,
     /// run the delete again.
     pub changed: u64,
+    /// The number of rows that pages [omit](table_core::query::Page::skipped) and that were therefore kept, such as items that other programs wrote to Cosmos
+    /// DB. An entity with an invalid property is deleted nevertheless, if its keys and its type can be read.
+    pub skipped: u64,
     /// The key of the last processed entity, for [`BatchedDelete::resume`]. It can be stored. It is always `None` on a store whose pages
     /// are not in key order (`Capabilities::ordered`).
     pub position: Option<EntityKey>,
@@ -178,6 +182,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
             let mut from = None;
             loop {
                 let page = store.query(table, &query, from.as_ref()).await?;
+                progress.skipped += page.skipped;
                 let mut batch: Vec<(RowKey, ETag)> = Vec::new();
                 let mut partition: Option<PartitionKey> = None;
                 for entity in page.rows.iter() {
@@ -250,8 +255,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
 
 /// Returns the query that finds the entities. It selects only their keys and the property that contains the entity type.
 fn query(keys: KeyRange, filter: Option<Filter>, top: usize) -> Query {
-    let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
-    Query { filter, select, top: Some(top), ..Query::new(keys) }
+    Query { filter, select: identity(), top: Some(top), ..Query::new(keys) }
 }
 
 /// Returns the part of a key range after the last processed key, `position`; `None` if that part is empty.

@@ -434,6 +434,24 @@ fn pat_hvd_6_a_batch_has_100_rows_and_takes_two_requests() {
     assert_eq!(store.calls().len(), 6);
 }
 
+/// Tests entities that the store cannot represent. They are deleted if the store returns their keys, and are otherwise counted and kept.
+#[test]
+fn pat_hvd_6_a_delete_counts_the_rows_that_pages_omit() {
+    for (property, expected) in [("Succeeded", (250, 0)), ("RowKey", (248, 2))] {
+        let store = FaultyStore::new(Engine::in_memory());
+        let table = block_on(store.table::<LoginAttempt>().create_if_missing()).unwrap();
+        let all: Vec<_> = (0..250).map(|second| attempt(7, noon() + TimeDelta::seconds(second))).collect();
+        assert!(block_on(table.bulk().insert_all(&all)).is_ok());
+        let strange = [3, 200].map(|at: usize| all[at].key_of().unwrap());
+        store.misread((property, ErrorCode::EntityMismatch), move |_, of| strange.contains(of));
+        let done = block_on(delete_in_batches(&table, LoginAttempt::partition(7)).run()).unwrap();
+        assert_eq!((done.deleted, done.skipped), expected, "{property}");
+        store.heal();
+        let left = block_on(table.query(LoginAttempt::partition(7)).count()).unwrap();
+        assert_eq!(left, done.skipped, "{property}");
+    }
+}
+
 #[test]
 fn pat_hvd_6_with_concurrent_writers_no_wrong_row_is_deleted() {
     let store = FaultyStore::new(Engine::in_memory());

@@ -2,6 +2,7 @@ mod many;
 mod recorded;
 mod reserved;
 mod same_row;
+mod unreadable;
 mod whole_partition;
 
 use std::time::Duration;

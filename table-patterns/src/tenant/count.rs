@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use table_core::Result;
-use table_core::query::{Page, Select};
+use table_core::query::Select;
 
 use crate::tenant::Tenant;
 use crate::tenant::place::{Place, all_rows};
@@ -63,10 +63,7 @@ impl Tenant {
         for place in &self.places {
             for table in place.existing().await? {
                 for range in place.ranges() {
-                    let page = place.page(&table, all_rows(range), (Select::names(["RowKey"]), None)).await?;
-                    let has_rows =
-                        |page: Page| !page.rows.is_empty() || page.continuation.is_some() || page.skipped > 0;
-                    if page.is_some_and(has_rows) {
+                    if place.has_rows(&table, range).await? {
                         return Ok(false);
                     }
                 }

@@ -10,6 +10,7 @@ use table_core::{Error, Result};
 
 #[cfg(feature = "blobs")]
 use crate::blob::BlobFolder;
+use crate::omitted::{WholePage, whole_page};
 use crate::tenant::fault::TenantFault;
 use crate::tenant::member::Member;
 use crate::tenant::partitions::Partitions;
@@ -184,6 +185,26 @@ impl Place {
             }
         }
         Ok(())
+    }
+
+    /// Returns `true` if a range of partitions contains rows, including rows that the store cannot represent.
+    pub(super) async fn has_rows(&self, table: &TableName, range: TextRange) -> Result<bool> {
+        let page = self.page(table, all_rows(range), (Select::names(["RowKey"]), None)).await?;
+        let has_rows = |page: Page| !page.rows.is_empty() || page.continuation.is_some() || page.skipped > 0;
+        Ok(page.is_some_and(has_rows))
+    }
+
+    /// Reads one page of rows in a range of partitions, and the rows that the page omits. Returns `None` if the table does not exist.
+    pub(super) async fn whole_page(
+        &self,
+        table: &TableName,
+        range: KeyRange,
+        from: Option<&Continuation>,
+    ) -> Result<Option<WholePage>> {
+        match whole_page((&self.store, table), &Query::new(range), from).await {
+            Err(error) if error.is_table_not_found() => Ok(None),
+            page => page.map(Some),
+        }
     }
 
     /// Reads one page of rows in a range of partitions. Returns `None` if the table does not exist.

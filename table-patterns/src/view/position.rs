@@ -68,8 +68,9 @@ pub struct RebuildProgress {
     /// The number of entities that were set aside because they cannot be applied; see [`ViewTable::poison`](crate::view::ViewTable::poison).
     #[serde(default)]
     pub failed: u64,
-    /// The number of rows that pages of the source [omit](table_core::query::Page::skipped), of any type. An entity among them that was applied earlier is set
-    /// aside, and the view keeps its last valid version.
+    /// The number of rows of any type that pages of the source [omit](table_core::query::Page::skipped) and whose keys the store does not return, such as items
+    /// that other programs wrote to Cosmos DB. If such a row was applied earlier, or if the store returns the key of an entity that it cannot represent, the
+    /// entity is set aside, and the view keeps its last valid version.
     #[serde(default)]
     pub skipped: u64,
 }

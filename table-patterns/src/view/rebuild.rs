@@ -9,11 +9,12 @@ use table_core::key::{EntityKey, PartitionKey};
 use table_core::mixed::{RowOwner, classify_row};
 use table_core::name::TableName;
 use table_core::query::{EntityRef, KeyRange, Page, Query, Select, TextRange};
-use table_core::schema::{ENTITY_TYPE, KeyPiece};
+use table_core::schema::KeyPiece;
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 use uuid::Uuid;
 
+use crate::omitted::{self, WholePage, whole_page};
 use crate::read_many;
 use crate::view::View;
 use crate::view::applied::Applied;
@@ -122,7 +123,9 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         }
         let next = match position.phase {
             Phase::Sources => {
-                let page = self.read(self.view.source.name()?, sources::<V::Source>(), Select::All).await?;
+                let range = sources::<V::Source>();
+                let WholePage { page, unreadable } =
+                    self.read(self.view.source.name()?, range, Select::All).await?;
                 let mut found = Vec::with_capacity(page.rows.len());
                 for row in page.rows.iter() {
                     let source = EntityKey::new(row.partition_key, row.row_key)?;
@@ -136,19 +139,18 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                     };
                     found.push(Applied { source, places });
                 }
+                // An entity that the store cannot represent is set aside in the same way.
+                let unreadable = unreadable.into_iter().filter(|row| Self::is_own(row.entity()));
+                found.extend(unreadable.map(|row| Applied { source: row.key, places: BTreeSet::new() }));
                 position.progress.applied += u64::try_from(found.len()).unwrap_or(u64::MAX);
                 position.progress.failed += self.apply(found).await?;
                 position.progress.skipped += page.skipped;
                 (page.continuation, Phase::Gone)
             }
             Phase::Gone => {
-                let page = self
-                    .read(
-                        self.view.rows.name()?,
-                        everywhere(OF),
-                        Select::names(["PartitionKey", "RowKey", "Places"]),
-                    )
-                    .await?;
+                let select = Select::names(["PartitionKey", "RowKey", "Places"]);
+                let WholePage { page, .. } =
+                    self.read(self.view.rows.name()?, everywhere(OF), select).await?;
                 let (gone, unreadable) = self.gone(sources_of(&page)?).await?;
                 position.progress.removed += u64::try_from(gone.len()).unwrap_or(u64::MAX);
                 let applied = gone.into_iter().chain(unreadable).map(Applied::from);
@@ -156,7 +158,8 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                 (page.continuation, Phase::Sums)
             }
             Phase::Sums => {
-                let page = self.read(self.view.rows.name()?, everywhere(BY), Select::All).await?;
+                let WholePage { page, .. } =
+                    self.read(self.view.rows.name()?, everywhere(BY), Select::All).await?;
                 position.progress.failed += self.apply(self.view.unlisted(&page).await?).await?;
                 self.recount(&page, &mut position).await?;
                 (page.continuation, Phase::Feeds)
@@ -243,21 +246,9 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     /// Returns two lists: the entities that no longer exist in the source, and the entities that the store cannot represent.
     async fn gone(&self, sources: Vec<EntityKey>) -> Result<(Vec<EntityKey>, Vec<EntityKey>)> {
         let of = (self.view.source.store(), self.view.source.name()?);
-        // A store may return a row that it cannot represent if the invalid property is not selected.
-        let select = if self.position.progress.skipped > 0 {
-            Select::All
-        } else {
-            Select::names(["PartitionKey", "RowKey", ENTITY_TYPE])
-        };
-        // An entity that cannot be decoded is set aside when it is applied.
-        let state = |row: EntityRef<'_>| {
-            let is_own = match classify_row::<V::Source>(row) {
-                Ok(owner) => owner == RowOwner::Own && !ViewTable::<V, S>::is_hidden(row.partition_key),
-                Err(_) => ViewTable::<V, S>::is_source(row.partition_key, row.row_key),
-            };
-            Ok(if is_own { Stored::Own } else { Stored::Other })
-        };
-        let states = read_many::rows_or(of, &sources, &select, state, |_| Ok(Stored::Unreadable)).await?;
+        let state = |row: EntityRef<'_>| Ok(if Self::is_own(row) { Stored::Own } else { Stored::Other });
+        let unreadable = |_| Ok(Stored::Unreadable);
+        let states = read_many::rows_or(of, &sources, &omitted::identity(), state, unreadable).await?;
         let (mut gone, mut unreadable) = (Vec::new(), Vec::new());
         for (source, state) in sources.into_iter().zip(states) {
             match state {
@@ -269,9 +260,18 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok((gone, unreadable))
     }
 
-    async fn read(&self, table: &TableName, range: KeyRange, select: Select) -> Result<Page> {
+    /// Returns `true` for an entity of the view's source. The row may have no properties but its `EntityType`.
+    fn is_own(row: EntityRef<'_>) -> bool {
+        match classify_row::<V::Source>(row) {
+            Ok(owner) => owner == RowOwner::Own && !ViewTable::<V, S>::is_hidden(row.partition_key),
+            // An entity that cannot be decoded is set aside when it is applied.
+            Err(_) => ViewTable::<V, S>::is_source(row.partition_key, row.row_key),
+        }
+    }
+
+    async fn read(&self, table: &TableName, range: KeyRange, select: Select) -> Result<WholePage> {
         let query = Query { select, top: Some(self.page.clamp(1, 1_000)), ..Query::new(range) };
-        self.view.rows.store().query(table, &query, self.position.from.as_ref()).await
+        whole_page((self.view.rows.store(), table), &query, self.position.from.as_ref()).await
     }
 }
 

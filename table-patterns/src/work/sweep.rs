@@ -18,6 +18,7 @@ use table_core::store::TableStore;
 use table_core::{Error, Result};
 
 use crate::failure::Failure;
+use crate::omitted::{WholePage, whole_page};
 use crate::outbox::notes::Note;
 use crate::outbox::record::Outbox;
 use crate::outbox::registry::{self, Entry, kept};
@@ -93,7 +94,8 @@ pub struct SweepReport {
     /// partitions. A partition is no longer quiet once an intent is written to it.
     pub quiet: u64,
     /// The number of invalid registry rows, plus the number of partitions and rows that could not be swept. These failures do not affect other partitions and
-    /// rows. A row is also counted if its message was sent but the time of the message could not be recorded.
+    /// rows. A row is also counted if its message was sent but the time of the message could not be recorded, or if pages
+    /// [omit](table_core::query::Page::skipped) it.
     pub failed: u64,
     /// The first errors, each with its table and key; at most [`SweepReport::ERRORS`].
     pub errors: Vec<String>,
@@ -214,10 +216,15 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     ) -> Result<Result<()>> {
         let (mut from, mut read, mut sent) = (None, 0_u64, HashMap::<String, usize>::new());
         loop {
-            let page = match self.outbox.store().query(table, query, from.as_ref()).await {
-                Ok(page) => page,
-                Err(error) => return Ok(Err(error)),
-            };
+            let WholePage { page, unreadable } =
+                match whole_page((self.outbox.store(), table), query, from.as_ref()).await {
+                    Ok(whole) => whole,
+                    Err(error) => return Ok(Err(error)),
+                };
+            for row in &unreadable {
+                progress.report.fail(&row.error);
+            }
+            progress.report.failed += page.skipped;
             let returned = u64::try_from(page.rows.len()).unwrap_or(u64::MAX);
             read = read.saturating_add(page.rows_read.unwrap_or(returned).max(returned));
             if let Some(most) = max_rows

@@ -1,10 +1,11 @@
 //! Tests a ticket type that declares every pattern. Each run uses two patterns, three, or almost all of them. The patterns include blobs and a program built
 //! from an older release. Each process has its own clock, which may be wrong. Tables and the queue are unavailable for seconds to a day. Outsiders write
-//! invalid rows and messages. Programs built from two releases write a second entity type in the table. Twenty workers share the queue. Some processes have a
+//! invalid rows and messages, and rows that the store cannot represent. Programs built from two releases write a second entity type in the table. Twenty workers share the queue. Some processes have a
 //! grant, with which they can write without reading the stored schema.
 //!
 //! `copies/tests/combined.rs` combines entities that copy properties of other entities with other patterns.
 
+mod bad;
 mod desk;
 mod odd;
 mod patterns;

@@ -29,7 +29,8 @@ struct Running {
 impl Running {
     fn start(world: &World, answers: Answers, rng: &mut StdRng) -> Self {
         let skew = Skew::random(rng);
-        let process = Process { control: Control::default().stepped(), answers, seed: rng.random(), skew };
+        let control = Control::default().stepped().misreading();
+        let process = Process { control, answers, seed: rng.random(), skew };
         let control = process.control.clone();
         let future: Pin<Box<dyn Future<Output = ()>>> = if answers != Answers::Old && rng.random_bool(0.4) {
             let view = world.view(&process);
@@ -49,7 +50,7 @@ impl Running {
 
 /// Makes a random change to an employee or a project.
 fn change(world: &World, rng: &mut StdRng, age: i32) {
-    let alive = Process::alive();
+    let alive = Process::writer();
     let id = rng.random_range(0..3);
     if rng.random_bool(0.3) {
         let (projects, id) = (world.projects(&alive), rng.random_range(0..4));
@@ -98,6 +99,8 @@ fn run_and_recreate(seed: u64, answers: Answers, without: Without, recreated: Re
             0..=9 => change(&world, &mut rng, step),
             10..=13 => world.pass(rng.random_range(1..60)),
             14..=15 => drop(world.sweep(Skew::random(&mut rng))),
+            19 if step % 2 == 0 => world.spoil(&mut rng),
+            19 => world.mend(),
             16..=18 => {
                 let at = rng.random_range(0..running.len());
                 let new = Running::start(&world, answers, &mut rng);

@@ -16,6 +16,7 @@ use table_core::{
     Continuation, Engine, Entity, FromEntity, IndexEntry, Selection, Table, TableEntity, TableName,
     TableStore, TableStoreExt, Versioned,
 };
+use tests::faults::{Control, mend, spoil};
 
 /// A visit. The visits of each day are distributed over four partitions by user.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -180,4 +181,42 @@ fn the_start_of_a_partition_from_an_earlier_release_is_continued() {
     let in_partition =
         |it: &&Visit| ranges[1].contains(it.key_of().unwrap().partition_key.as_str(), "visit_");
     assert_eq!(page.unwrap().items.len().min(3), visits.iter().filter(in_partition).count().min(3));
+}
+
+/// A note without indexes.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Notes")]
+#[partition_key(user)]
+#[row_key(number)]
+struct Note {
+    user: u32,
+    number: u32,
+}
+
+/// Tests entities that the store cannot represent. Pages omit and count them, and functions without pages omit them.
+#[test]
+fn pages_count_the_rows_that_they_omit() {
+    let engine = Engine::in_memory();
+    let notes = block_on(engine.table::<Note>().create_if_missing()).unwrap();
+    let all: Vec<_> = (0..9).map(|number| Note { user: 1, number }).collect();
+    for note in &all {
+        block_on(notes.insert(note)).unwrap();
+    }
+    let name = TableName::new("Notes").unwrap();
+    for note in [&all[3], &all[8]] {
+        assert!(block_on(spoil(&engine, &name, &note.key_of().unwrap())).unwrap());
+    }
+    let notes = Control::default().misreading().over(engine.clone()).table::<Note>();
+    let query = || notes.query(Note::partition(1)).page_size(4);
+    let (mut counts, mut page) = (Vec::new(), block_on(query().page()).unwrap());
+    loop {
+        counts.push((page.items.len(), page.skipped));
+        let Some(continuation) = page.continuation else { break };
+        page = block_on(query().page_from(&continuation)).unwrap();
+    }
+    assert_eq!(counts, [(3, 1), (4, 0), (0, 1)]);
+    assert_eq!(block_on(query().collect()).unwrap().len(), 7);
+    assert_eq!(block_on(query().count()).unwrap(), 7);
+    block_on(mend(&engine, &name)).unwrap();
+    assert_eq!(block_on(query().collect()).unwrap(), all);
 }

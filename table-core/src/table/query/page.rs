@@ -25,6 +25,9 @@ pub struct EntityPage<T> {
     pub continuation: Option<Continuation>,
     /// The number of rows read by the store for this page, or `None` if unknown.
     pub rows_read: Option<u64>,
+    /// The number of stored rows, of any type, that the page omits because the store cannot represent them; see [`Page::skipped`](crate::query::Page::skipped).
+    /// Functions that return entities without their pages, such as [`collect`](crate::table::EntityQuery::collect), omit the rows too, but do not count them.
+    pub skipped: u64,
 }
 
 /// A bound that no page satisfies, required by methods such as `next` and `map`. Its error message suggests the fields `items` and `continuation`.

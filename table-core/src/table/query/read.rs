@@ -44,13 +44,14 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(EntityPage {
             items: decode::items::<F, T>(self.source.table()?, &page)?,
             rows_read: page.rows_read,
+            skipped: page.skipped,
             continuation: page.continuation,
         })
     }
 
     /// Streams the entities of all pages (PAGE-4), up to the [`limit`](Self::limit).
     ///
-    /// The stream borrows nothing. Each page is a snapshot, but the stream as a whole is not (CON-9). It buffers one page and decodes entities lazily.
+    /// The stream borrows nothing. It omits rows that the store cannot represent, which [`EntityPage::skipped`] counts. Each page is a snapshot, but the stream as a whole is not (CON-9). It buffers one page and decodes entities lazily.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T, F>
     where
         F: ReadableAs<T>,
@@ -66,7 +67,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Calls `each` with a reference to each entity, up to the [`limit`](Self::limit). Returns the number of entities.
     ///
     /// The function buffers one page and decodes each entity into the memory of the previous one, so it is the fastest way to read entities and uses
-    /// the least memory. To keep an entity, clone it, or use [`collect`](Self::collect) or [`stream`](Self::stream).
+    /// the least memory. It omits the same rows as [`collect`](Self::collect). To keep an entity, clone it, or use [`collect`](Self::collect) or [`stream`](Self::stream).
     ///
     /// ```
     /// # use table_core::{Entity, TableStoreExt, embedded::Engine};
@@ -112,7 +113,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(())
     }
 
-    /// Returns the number of entities, up to the [`limit`](Self::limit). The service cannot count, so all of them are read.
+    /// Returns the number of entities, up to the [`limit`](Self::limit). The service cannot count, so all of them are read. Rows that the store cannot represent
+    /// are not counted; see [`EntityPage::skipped`].
     ///
     /// # Errors
     /// Any error from [`page`](Self::page).
@@ -123,7 +125,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self.for_each(|_| {}).await
     }
 
-    /// Returns all entities with their versions.
+    /// Returns all entities with their versions. Omits the same rows as [`collect`](Self::collect).
     ///
     /// # Errors
     /// Any error from [`page`](Self::page).
@@ -137,7 +139,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// Returns all entities.
+    /// Returns all entities. Omits rows that the store cannot represent, which are valid entities of no program; [`EntityPage::skipped`] counts them.
     ///
     /// # Errors
     /// Any error from [`page`](Self::page).

@@ -18,6 +18,7 @@ use crate::index::list::{ListForm, ListWrite, Members};
 use crate::index::mark::{has_room, is_marked, mark};
 use crate::index::remote::RemoteChange;
 use crate::index::sweep::{Item, Phase, Sweep};
+use crate::omitted;
 use crate::requests::{self, CONCURRENCY};
 
 /// The findings in one index row.
@@ -131,8 +132,14 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
 
     /// Adds a finding if an entity's index entry is not at `key`, or if the entity cannot be decoded.
     async fn check_owner(&self, owner: &EntityKey, key: &EntityKey, checked: &mut Checked) -> Result<()> {
-        // IMPORTANT: only a decoding error is a finding. If the read itself fails, the index remains incomplete.
-        let found = self.store().get(self.table.table.name()?, owner, &Select::All).await?;
+        // IMPORTANT: only an unreadable entity is a finding. If the read fails for another reason, the index remains incomplete.
+        let found = match self.store().get(self.table.table.name()?, owner, &Select::All).await {
+            Err(error) if omitted::is_unreadable(&error) => {
+                checked.kept.push(self.bad(Phase::Rows, key, &error));
+                return Ok(());
+            }
+            found => found?,
+        };
         let has_entry = async {
             let Some(found) = found else { return Ok(false) };
             let entity: E = read_as(owner, &found.row).map_err(|error| self.table.here(error, owner))?;

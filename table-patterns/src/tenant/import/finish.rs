@@ -3,10 +3,11 @@
 use futures_util::FutureExt;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
-use table_core::query::Select;
+use table_core::query::EntityRef;
 use table_core::{Error, Result};
 
 use crate::failure::Failure;
+use crate::omitted::WholePage;
 use crate::requests::{self, CONCURRENCY};
 use crate::tenant::fault::TenantFault;
 use crate::tenant::import::{Import, Imported};
@@ -107,8 +108,7 @@ impl Import<'_> {
 /// Returns `true` if the location's partitions in a table contain rows.
 async fn has_rows(place: &Place, table: &TableName) -> Result<bool> {
     for range in place.ranges() {
-        let page = place.page(table, all_rows(range), (Select::names(["RowKey"]), None)).await?;
-        if page.is_some_and(|page| !page.rows.is_empty() || page.continuation.is_some()) {
+        if place.has_rows(table, range).await? {
             return Ok(true);
         }
     }
@@ -124,9 +124,16 @@ async fn settle(place: &Place, table: &TableName, failed: &mut Option<Error>) ->
     let mut written = 0;
     for range in place.ranges() {
         let mut from = None;
-        while let Some(page) =
-            place.page(table, all_rows(range.clone()), (Select::All, from.as_ref())).await?
+        while let Some(WholePage { page, unreadable }) =
+            place.whole_page(table, all_rows(range.clone()), from.as_ref()).await?
         {
+            let has_elsewhere =
+                |row: EntityRef<'_>| place.member(row).is_some_and(|member| member.has_elsewhere());
+            for row in unreadable.into_iter().filter(|row| has_elsewhere(row.entity())) {
+                let error = row.error.with_table(table.as_str());
+                let (partition_key, row_key) = (row.key.partition_key.as_str(), row.key.row_key.as_str());
+                failed.get_or_insert(error.with_key(partition_key, row_key));
+            }
             let mut owned = Vec::new();
             for row in page.rows.iter() {
                 let member = place.member(row).filter(|member| member.has_elsewhere());

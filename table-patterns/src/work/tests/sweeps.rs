@@ -33,6 +33,30 @@ fn pat_ec_8_an_outage_at_any_request_for_a_row_stops_no_sweep_of_other_partition
     assert!(failed > 0);
 }
 
+/// Tests rows that the store cannot represent. A sweep counts them, and does not mark their partition as quiet.
+#[test]
+fn pat_ec_8_a_sweep_counts_the_rows_that_pages_omit() {
+    for (property, codes) in [("Intent", 1), ("RowKey", 0)] {
+        let (outbox, engine, time) = outbox();
+        let table = TableName::new("Company").unwrap();
+        block_on(engine.create_table(&table)).unwrap();
+        record(&outbox, &table, "a");
+        block_on(engine.clear(outbox.queue())).unwrap();
+        time.fetch_add(24 * 60 * 600_000_000, Ordering::SeqCst);
+        let store = FaultyStore::new(engine.clone());
+        store.misread((property, ErrorCode::EntityMismatch), |table, _| table.as_str() == "Company");
+        let (queue, pace) = (outbox.queue().clone(), outbox.runtime().clone());
+        let sweep = Sweep::new(Outbox::with_runtime(store.clone(), engine, queue, pace));
+        for report in [block_on(sweep.sweep_registered()), block_on(sweep.sweep_table(&table, 10))] {
+            let report = report.unwrap();
+            assert_eq!((report.failed, report.errors.len(), report.quiet), (1, codes, 0), "{report:?}");
+        }
+        store.heal();
+        let report = block_on(sweep.sweep_registered()).unwrap();
+        assert_eq!((report.failed, report.pending, report.prompted), (0, 1, 1), "{report:?}");
+    }
+}
+
 #[test]
 fn pat_ec_8_a_partition_with_many_due_rows_costs_a_sweep_few_writes_and_messages() {
     let (outbox, engine, time) = outbox();

@@ -14,6 +14,7 @@ use table_patterns::work::Worker;
 use tests::faults::{BLOBS, Control, Death};
 use tests::time::Skew;
 
+use crate::together::bad;
 use crate::together::desk::{Firm, PEOPLE, Person, TENANT, Ticket, person};
 use crate::together::odd;
 use crate::together::patterns::{Parts, Pattern};
@@ -90,7 +91,14 @@ impl Run {
             7..=8 => self.world.pass(self.rng.random_range(3_600..4 * 3_600)),
             9..=11 => {
                 let process = self.process();
-                let _ = process.sweep();
+                bad::sweep(&self.world, &process);
+            }
+            12..=15 => bad::make(&self.world.engine, &mut self.rng),
+            16 => bad::correct(&self.world.engine),
+            17..=18 => {
+                let process = self.process();
+                bad::check(&self.world, &process);
+                bad::copy(&self.world, &process);
             }
             _ => {}
         }
@@ -114,7 +122,12 @@ impl Run {
             8 if self.has(Pattern::View) => {
                 let process = self.process();
                 self.world.pass(60);
-                let _ = block_on(self.world.view(&process).catch_up(3));
+                let view = self.world.view(&process);
+                if self.rng.random_bool(0.8) {
+                    let _ = block_on(view.catch_up(3));
+                } else {
+                    let _ = block_on(view.rebuild().run());
+                }
             }
             7 if self.has(Pattern::Blob) => {
                 let process = self.process();
@@ -174,6 +187,11 @@ impl Run {
                 let is_one = bare(&stored) == bare(&self.model)
                     || after.is_some_and(|after| bare(&stored) == bare(&after));
                 assert!(is_one, "{verb:?} of {number}: {stored:?}");
+            }
+            (Err(error), _)
+                if error.code() == ErrorCode::EntityMismatch && bad::exists(&self.world.engine) =>
+            {
+                assert_eq!(bare(&stored), bare(&self.model), "{verb:?} of {number}");
             }
             (Err(error), _) => {
                 let codes =

@@ -22,9 +22,10 @@ use table_patterns::outbox::Outbox;
 use table_patterns::participant::WithParticipants;
 use table_patterns::series::SeriesTable;
 use table_patterns::view::ViewTable;
-use table_patterns::work::{PoisonEntry, Runtime, Sweep, WorkMetrics, Worker, WorkerOptions};
+use table_patterns::work::{PoisonEntry, Runtime, Sweep, SweepReport, WorkMetrics, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled, Outages};
 
+use crate::together::bad;
 use crate::together::desk::{
     Audit, Comment, Firm, Mark, Marks, Person, TENANT, Ticket, Totals, Trail, before, person, signature,
 };
@@ -111,7 +112,12 @@ impl Process {
 
     /// Runs a sweep. Returns the number of pending changes.
     pub fn sweep(&self) -> Result<u64> {
-        Ok(block_on(Sweep::new(self.outbox.clone()).sweep_registered())?.pending)
+        Ok(self.swept()?.pending)
+    }
+
+    /// Runs a sweep. Returns its report.
+    pub fn swept(&self) -> Result<SweepReport> {
+        block_on(Sweep::new(self.outbox.clone()).sweep_registered())
     }
 }
 
@@ -163,14 +169,14 @@ impl World {
         self.time.pass(Duration::from_secs(seconds));
     }
 
-    /// Creates a process that never dies, has a correct clock, and is not affected by outages.
+    /// Creates a process that never dies, has a correct clock, can read every row, and is not affected by outages.
     pub fn alive(&self) -> Process {
         self.started(Control::default(), Skew::None)
     }
 
-    /// Creates a process that dies as specified by `control`. Its clock has the given skew, and it is affected by outages.
+    /// Creates a process that dies as specified by `control`. Its clock has the given skew, it is affected by outages, and its store cannot represent some rows.
     pub fn process(&self, control: Control, skew: Skew) -> Process {
-        self.started(control.with_outages(&self.outages), skew)
+        self.started(control.misreading().with_outages(&self.outages), skew)
     }
 
     /// Gives a process a grant for the partition of the tickets. The handles of the process then do not read the stored schema.
@@ -295,13 +301,17 @@ impl World {
     /// Completes all pending work, as surviving processes would. `odd` is the number of invalid outbox rows.
     fn recover(&self, odd: u64) {
         let process = self.alive();
+        bad::correct(&self.engine);
         let (mut pending, mut work) = (u64::MAX, Vec::new());
         for _ in 0..8 {
             self.pass(800);
+            // Work on rows that could not be read is poison, or becomes poison now because its attempts are used up.
+            block_on(process.outbox.requeue_poison_if(|entry| !odd::is_work(&entry.work))).unwrap();
             process.sweep().unwrap();
             work = self.work();
             pending = process.sweep().unwrap();
-            if pending == 0 {
+            let poison = block_on(process.outbox.poison(32)).unwrap();
+            if pending == 0 && poison.iter().all(|entry| odd::is_work(&entry.work)) {
                 break;
             }
         }
@@ -446,6 +456,8 @@ impl World {
                     view.table().await.unwrap().get(crate::together::desk::Total::key(TENANT)).await.unwrap();
                 found.map_or((0, 0), |total| (total.tickets, total.amount))
             };
+            // Tickets that could not be read are set aside.
+            view.retry_poison().await.unwrap();
             while view.catch_up(1_000).await.unwrap().is_behind {}
             assert_eq!(is().await, expected(), "caught up");
             view.rebuild().run().await.unwrap();

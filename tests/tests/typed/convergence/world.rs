@@ -10,7 +10,7 @@ use pollster::block_on;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use table_core::embedded::{Engine, EngineOptions};
-use table_core::query::{Continuation, Page, Query, Select};
+use table_core::query::{Continuation, KeyRange, Page, Query, Select};
 use table_core::retry::Retry;
 use table_core::row::RowWriter;
 use table_core::selection::Point;
@@ -25,8 +25,11 @@ use table_patterns::outbox::Outbox;
 use table_patterns::outbox::guard::GUARD_PREFIX;
 use table_patterns::view::{Projection, VIEW_PREFIX, View, ViewTable};
 use table_patterns::work::{Runtime, Sweep, Worker, WorkerOptions};
-use tests::faults::{Control, Controlled};
+use tests::faults::{Control, Controlled, mend, spoil};
 use tests::time::{Skew, Time};
+
+/// The tables whose rows another program makes unreadable.
+const TABLES: [&str; 5] = ["Company", "Projects", "Badges", "Mail", "Names"];
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", copied_by(Lead), feed)]
@@ -268,9 +271,14 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Creates a process that never dies, receives correct responses, and has a correct clock.
+    /// Creates a process that never dies, receives correct responses, can read every row, and has a correct clock.
     pub(super) fn alive() -> Self {
         Self { control: Control::default(), answers: Answers::True, seed: 0, skew: Skew::None }
+    }
+
+    /// Creates a process whose store cannot represent some rows.
+    pub(super) fn writer() -> Self {
+        Self { control: Control::default().misreading(), ..Self::alive() }
     }
 }
 
@@ -289,6 +297,24 @@ impl World {
         })
         .unwrap();
         world
+    }
+
+    /// Makes a random row unreadable for the store of the other processes, as another program could.
+    pub(super) fn spoil(&self, rng: &mut StdRng) {
+        let table = TableName::new(TABLES[rng.random_range(0..TABLES.len())]).unwrap();
+        let page = block_on(self.engine.query(&table, &Query::new(KeyRange::ALL), None)).unwrap();
+        let keys = page.rows.iter().map(|row| EntityKey::new(row.partition_key, row.row_key).unwrap());
+        let keys: Vec<_> = keys.filter(|key| !key.row_key.is_reserved()).collect();
+        if !keys.is_empty() {
+            block_on(spoil(&self.engine, &table, &keys[rng.random_range(0..keys.len())])).unwrap();
+        }
+    }
+
+    /// Makes all rows readable again, as another program could.
+    pub(super) fn mend(&self) {
+        for table in TABLES {
+            block_on(mend(&self.engine, &TableName::new(table).unwrap())).unwrap();
+        }
     }
 
     pub(super) fn pass(&self, seconds: u64) {
@@ -383,6 +409,8 @@ impl World {
 
     /// Completes all work by running sweeps, a worker and the view with correct responses. Returns the number of changes still pending.
     pub(super) fn recover(&self) -> u64 {
+        self.mend();
+        block_on(self.view(&Process::alive()).retry_poison()).unwrap();
         for _ in 0..5 {
             self.pass(800);
             self.sweep(Skew::None);

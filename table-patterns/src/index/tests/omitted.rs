@@ -1,0 +1,133 @@
+//! Tests backfills and checks beside entities that pages of the store omit. Another tool spoils and mends entities while the backfills run, die and continue.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use pollster::block_on;
+use proptest::prelude::*;
+use table_core::embedded::Engine;
+use table_core::index::Index;
+use table_core::key::EntityKey;
+use table_core::testing::LimitedStore;
+use table_core::{Entity, ErrorCode, Result};
+
+use super::kit::{Staff, StaffByAge, StaffByEmail, StaffByLastName, expected, stored};
+use super::old::{ALL_READY, old_rows, staff};
+use crate::EntityStore;
+use crate::entities::Entities;
+use crate::faults::{Fault, FaultyStore, unordered};
+use crate::index::{FindingKind, IndexReport};
+
+type Store = FaultyStore<LimitedStore<Engine>>;
+
+/// The IDs of the entities that the store cannot represent.
+type Strange = Arc<Mutex<BTreeSet<u32>>>;
+
+/// A change of the other tool, and the number of the request before which it happens.
+type Change = (usize, BTreeSet<u32>);
+
+fn key(id: u32) -> EntityKey {
+    staff(id).key_of().unwrap()
+}
+
+/// Makes the store misread the entities in `strange`. If the property is a key, a page tells only their number.
+fn misread(store: &Store, property: &'static str, strange: &Strange) {
+    let strange = Arc::clone(strange);
+    store.misread((property, ErrorCode::EntityMismatch), move |_, of| {
+        strange.lock().unwrap().iter().any(|id| key(*id) == *of)
+    });
+}
+
+/// Runs a backfill until it succeeds. Returns the report of the last run.
+fn built<I: Index<Entity = Staff>>(
+    (table, store): (&Entities<Staff, Store>, &Store),
+    (changes, strange): (&[Change], &Strange),
+    dies: Option<usize>,
+) -> Result<IndexReport> {
+    let (changes, state) = (changes.to_vec(), Arc::clone(strange));
+    let mut requests = 0;
+    let script = move |at: usize| {
+        requests += 1;
+        if let Some((_, strange)) = changes.iter().find(|(number, _)| *number == requests) {
+            state.lock().unwrap().clone_from(strange);
+        }
+        let is_dead = dies.is_some_and(|dies| at > dies && requests < 60);
+        if is_dead { Fault::Before(ErrorCode::OperationTimedOut) } else { Fault::None }
+    };
+    let shared = Arc::new(Mutex::new(script));
+    for _ in 0..100 {
+        let script = Arc::clone(&shared);
+        store.script(move |_, at| (script.lock().unwrap())(at));
+        let run = block_on(table.backfill::<I>().assume_no_older_programs().page(3).run());
+        match run {
+            // An entity that becomes unreadable while it is indexed can stop the run.
+            Err(error)
+                if [ErrorCode::OperationTimedOut, ErrorCode::EntityMismatch].contains(&error.code()) => {}
+            run => {
+                store.script(|_, _| Fault::None);
+                return run;
+            }
+        }
+    }
+    panic!("the backfill of {} does not end", I::SCHEMA.name)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn pat_intra_4_no_index_is_ready_in_silence_beside_entities_that_pages_omit(
+        count in 1_u32..14,
+        before in prop::collection::btree_set(0_u32..14, 0..4),
+        changes in prop::collection::vec((1_usize..30, prop::collection::btree_set(0_u32..14, 0..4)), 0..3),
+        again in prop::collection::btree_set(0_u32..14, 0..4),
+        dies in prop::option::of(3_usize..30),
+        has_keys: bool,
+        is_ordered: bool,
+    ) {
+        let inner = if is_ordered { LimitedStore::new(Engine::in_memory(), |_| {}) } else { unordered() };
+        let store = FaultyStore::new(inner);
+        let entities: Vec<_> = (0..count).map(staff).collect();
+        block_on(old_rows(&store, &entities)).unwrap();
+        let table = block_on(store.entities::<Staff>().create_if_missing()).unwrap();
+        let strange = Strange::new(Mutex::new(before));
+        misread(&store, if has_keys { "Note" } else { "PartitionKey" }, &strange);
+        // The other tool changes entities during the first backfill only.
+        let reports = [
+            built::<StaffByEmail>((&table, &store), (&changes, &strange), dies).unwrap(),
+            built::<StaffByAge>((&table, &store), (&[], &strange), dies).unwrap(),
+            built::<StaffByLastName>((&table, &store), (&[], &strange), dies).unwrap(),
+        ];
+        let is_there = |id: &&u32| **id < count;
+        let left: BTreeSet<_> = strange.lock().unwrap().iter().filter(is_there).map(|id| key(*id)).collect();
+        prop_assert_eq!(block_on(table.states()).unwrap(), ALL_READY);
+        let is_constant = changes.is_empty();
+        for (report, is_constant) in reports.iter().zip([is_constant, true, true]) {
+            let tells = report.found > report.repaired || report.skipped > 0;
+            prop_assert!(!is_constant || left.is_empty() || tells, "{:?}: {:?}", left, report);
+        }
+        // A check finds exactly the entities that are unreadable now, apart from the entries that they lack or had before.
+        let report = block_on(table.check().run()).unwrap();
+        prop_assert_eq!(report.is_clean(), left.is_empty() && report.found == 0, "{:?}: {:?}", left, report);
+        let bad = report.findings.iter().filter(|finding| finding.kind == FindingKind::BadEntity);
+        let bad: BTreeSet<_> = bad.map(|finding| finding.at.clone()).collect();
+        prop_assert_eq!(&bad, if has_keys { &left } else { &BTreeSet::new() });
+        // Each of the three indexes reads all entities.
+        let unknown = if has_keys { 0 } else { 3 * u64::try_from(left.len()).unwrap() };
+        prop_assert!(report.skipped >= unknown && (report.skipped == 0) == (unknown == 0), "{report:?}");
+        // The other tool mends all entities.
+        strange.lock().unwrap().clear();
+        block_on(table.check().repair().run()).unwrap();
+        prop_assert!(block_on(table.check().run()).unwrap().is_clean());
+        prop_assert_eq!(block_on(stored(&store, &["Company"])).unwrap(), expected(&entities));
+        prop_assert_eq!(block_on(table.states()).unwrap(), ALL_READY);
+        // Entities that have entries become unreadable. Another backfill does not stop at them, and keeps their entries.
+        strange.lock().unwrap().extend(again.iter().filter(is_there));
+        block_on(table.rebuild::<StaffByEmail>()).unwrap();
+        let report = built::<StaffByEmail>((&table, &store), (&[], &strange), dies).unwrap();
+        prop_assert_eq!(report.is_clean(), strange.lock().unwrap().is_empty(), "{:?}", report);
+        strange.lock().unwrap().clear();
+        prop_assert!(block_on(table.check().run()).unwrap().is_clean());
+        prop_assert_eq!(block_on(stored(&store, &["Company"])).unwrap(), expected(&entities));
+    }
+}
