@@ -231,7 +231,7 @@ impl Facts {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T030] the key codec `{Self}` does not write a `{T}`",
-    label = "the codec does not support this type",
+    label = "remove the codec, or write a type that it encodes",
     note = "`digits`, `hex` and `unpadded` write integers, `escaped`, `without`, `caret`, `percent`, `bars` and `base64` a `String`, `guid` a `Uuid`, \
             `hour` and `unix` a `DateTime<Utc>`, `pattern` and `week` dates and times, `desc` any part of fixed width"
 )]
@@ -347,8 +347,8 @@ pub trait Reversible<T>: KeyCodec<T> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T026] `{Self}` cannot be part of a key",
-    label = "this type has no key encoding: write `#[derive(KeyPart)]` above its declaration, if it is your own",
-    note = "`KeyPart` is derived for a newtype and for an enum without data; a type with several values is a field for each value",
+    label = "this type has no key encoding: write `#[derive(table_patterns::KeyPart)]` above its declaration, if it is your own",
+    note = "`KeyPart`, of `table_patterns` and of `table_core`, is derived for a newtype and for an enum without data; a type with several values is a field for each value",
     note = "integers, `String`, `bool`, `char`, `Uuid`, `DateTime<Utc>`, `NaiveDate`, `NaiveTime`, `Duration`, `TimeDelta` and IP addresses are key parts; \
             floats are not"
 )]

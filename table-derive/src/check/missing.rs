@@ -52,9 +52,11 @@ pub(super) fn check<'m>(ctxt: &Ctxt, entity: &'m Entity<'_>, keys: impl Iterator
     };
     // A key attribute that is on a field, or that belongs to another library, is reported at its own span.
     let is_missing = |key: &Option<Key>, word: Symbol| {
-        let of_fields = entity.fields.iter().flat_map(|field| &field.original.attrs);
-        let mut attributes = entity.original.attrs.iter().chain(of_fields);
-        key.is_none() && !attributes.any(|attribute| names_key(attribute, word))
+        let mut of_fields = entity.fields.iter().flat_map(|field| &field.original.attrs);
+        let mut attributes = entity.original.attrs.iter();
+        // The error at a field shows both keys.
+        let mut is_reported = || of_fields.any(|it| names_key(it, PARTITION_KEY) || names_key(it, ROW_KEY));
+        key.is_none() && !attributes.any(|attribute| names_key(attribute, word)) && !is_reported()
     };
     let has_misspelt = |word| entity.original.attrs.iter().any(|attr| resembles(attr, word));
     let are_missing =

@@ -200,6 +200,17 @@ fn parse_one_of(
     input: ParseStream,
     is_in_key: bool,
 ) -> syn::Result<TokenStream> {
+    // A .NET format is in quotes: `guid("N", id)`.
+    let quoted = input.fork().parse::<LitStr>().ok().and_then(|text| text.parse_with(Ident::parse_any).ok());
+    if let Some(name) = quoted {
+        let field = is_in_key.then(|| last_field_of(&input.fork()));
+        let help =
+            suggested_form(word.name, &name, field.as_ref().map(|field| field.as_deref().unwrap_or("field")));
+        if let Some(help) = help {
+            let text: LitStr = input.parse()?;
+            return Err(mistake("T001", text, format!("unknown word `{name}` in `{}`", word.name), help));
+        }
+    }
     let name = input.call(Ident::parse_any)?;
     let found = words.iter().find(|(word, _)| name == *word).and_then(|(_, tokens)| tokens.parse().ok());
     found.ok_or_else(|| {
