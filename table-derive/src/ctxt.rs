@@ -79,7 +79,7 @@ pub(crate) fn mistake(
 }
 
 /// The numbers of errors that one habit repeats, such as the words of another library in several attributes.
-const REPEATED: [&str; 7] = ["[T001]", "[T003]", "[T004]", "[T009]", "[T015]", "[T024]", "[T038]"];
+const REPEATED: [&str; 8] = ["[T001]", "[T003]", "[T004]", "[T005]", "[T009]", "[T015]", "[T024]", "[T038]"];
 
 /// Returns `true` if two errors have one number in [`REPEATED`], and their facts differ only in the names.
 fn are_alike(earlier: &syn::Error, error: &syn::Error) -> bool {

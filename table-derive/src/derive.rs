@@ -72,9 +72,7 @@ pub(crate) fn projection(input: TokenStream, runtime: impl FnOnce() -> Path) -> 
     derive(input, |ctxt, input| {
         let projection = Projection::read(ctxt, input, runtime)?;
         Some(Expansion::of(if ctxt.is_sound() {
-            let serde = expand::derives_serde(input, &projection.runtime, |_, _| None);
-            let items = expand::projection(&projection);
-            quote!(#items #serde)
+            expand::projection(&projection)
         } else {
             expand::projection_stub(&projection)
         }))

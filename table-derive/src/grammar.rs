@@ -323,5 +323,7 @@ pub(crate) fn items(tokens: TokenStream) -> Vec<String> {
 /// Formats the tokens of an attribute in the style of rustfmt.
 pub(crate) fn source(tokens: &TokenStream) -> String {
     let text = tokens.to_string();
-    text.replace(" ,", ",").replace(" (", "(").replace("( ", "(").replace(" )", ")")
+    [(" ,", ","), (" (", "("), ("( ", "("), (" )", ")"), ("# [", "#["), (" . ", "."), (" :: ", "::")]
+        .iter()
+        .fold(text, |text, (spaced, right)| text.replace(spaced, right))
 }

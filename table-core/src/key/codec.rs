@@ -306,7 +306,7 @@ pub trait TextCodec: KeyCodec<String> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T031] `desc` cannot reverse the order of `{Self}`",
-    label = "this codec has no reversed form",
+    label = "remove `desc`: this codec has no reversed form",
     note = "integers, instants, hours, days, `bool`, `char` and `Uuid` can be reversed; texts cannot, because their width is not fixed",
     note = "`inverted` is descending without `desc`; for a week, store its Monday as a field of its own and write `desc(monday)`"
 )]

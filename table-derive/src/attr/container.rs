@@ -288,7 +288,7 @@ fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>
         let name = attr.path().to_token_stream();
         let help =
             format!("write `#[{name}({pieces})]`: the keys of every table are `PartitionKey` and `RowKey`");
-        ctxt.error("T004", attr, format!("malformed `{name}`"), help);
+        ctxt.error("T004", attr, format!("`{name}` takes its pieces in parentheses, without a name"), help);
         PieceList::wrong(attr.meta.to_token_stream())
     } else {
         grammar::in_parentheses(ctxt, attr, form, |input| piece::parse_list(ctxt, input))

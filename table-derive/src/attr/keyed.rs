@@ -6,6 +6,7 @@ use syn::ext::IdentExt;
 use syn::{Attribute, DeriveInput, Field, FieldsNamed, Ident, LitStr};
 
 use crate::attr::foreign::{key_of_library, names_key, table_of_library};
+use crate::attr::settings;
 use crate::casing::{self, pascal_case};
 use crate::codec;
 use crate::ctxt::Ctxt;
@@ -282,6 +283,11 @@ impl<'a> Keyed<'a> {
         }
     }
 
+    /// Returns `true` if the `RowKey` is constant, so each partition has one entity, or is not declared above the struct.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.all.is_some() && self.fields_of(ROW_KEY).is_empty()
+    }
+
     /// Returns the attribute that declares the `RowKey` with a literal at its start, which tells entities from the rows of an index in their partition. Returns
     /// `None` if the `RowKey` starts with a literal, or is not declared.
     pub(crate) fn row_key_with_literal(&self) -> Option<(String, String)> {
@@ -314,9 +320,8 @@ impl<'a> Mark<'a> {
     /// Returns the attribute as shown in a message: `hash_key`, or `sea_orm(primary_key)`.
     fn shown(&self) -> String {
         let name = self.attr.path().get_ident().map(Ident::to_string).unwrap_or_default();
-        match key_of_library(self.attr) {
-            Some(setting) => format!("{name}({})", setting.word),
-            None => name,
-        }
+        let Some(setting) = key_of_library(self.attr) else { return name };
+        let own = settings::of(self.attr).into_iter().find(|own| own.word == PARTITION_KEY.0);
+        format!("{name}({})", own.unwrap_or(setting).word)
     }
 }

@@ -113,7 +113,9 @@ impl Proposed {
     /// Returns the help text that shows the index. If the entity's `RowKey` needs a literal, it also shows this key.
     pub(super) fn help(&self, keyed: &Keyed<'_>) -> String {
         let index = self.attribute(keyed);
-        let is_elsewhere = !self.partition.is_empty() || self.more.iter().any(|it| it.starts_with(TABLE.0));
+        let is_elsewhere = !self.partition.is_empty()
+            || keyed.is_alone()
+            || self.more.iter().any(|it| it.starts_with(TABLE.0));
         match keyed.row_key_with_literal().filter(|_| !is_elsewhere) {
             Some((own, before)) => format!(
                 "write `{own} {index}` above the struct, in place of `{before}`: the rows of an index are in the partition of the entity, so each kind of \
@@ -124,6 +126,19 @@ impl Proposed {
     }
 
     fn attribute(&self, keyed: &Keyed<'_>) -> String {
+        // Without another entity in the partition, an index in it would find nothing.
+        if self.partition.is_empty() && keyed.is_alone() {
+            let (first, rest) = self.row.split_at(self.row.len().min(1));
+            let elsewhere = Self {
+                list: self.list,
+                name: self.name.clone(),
+                unique: self.unique,
+                partition: first.to_vec(),
+                row: rest.to_vec(),
+                more: self.more.clone(),
+            };
+            return elsewhere.attribute(keyed);
+        }
         let (own_partition, own_row) = (keyed.fields_of(PARTITION_KEY), keyed.fields_of(ROW_KEY));
         let is_here = self.partition.is_empty();
         let mut row: Vec<String> = Vec::new();

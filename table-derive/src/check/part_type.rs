@@ -120,7 +120,7 @@ fn wrong(name: &dyn Display, ty: &Type) -> Option<Wrong> {
                 "DateTime" if is_elsewhere(last) => {
                     instead("it is not an instant in UTC", INSTANT, "; `.to_utc()` converts it")
                 }
-                "Cow" | "Arc" | "Rc" => instead("an entity owns its key", &owned(inner(last)?), ""),
+                "Cow" | "Arc" | "Rc" | "Box" => instead("an entity owns its key", &owned(inner(last)?), ""),
                 "Vec" if text(inner(last)?) == "u8" => {
                     instead("bytes are not a text", "String", ", such as the hexadecimal digits of the bytes")
                 }

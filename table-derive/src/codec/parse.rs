@@ -243,7 +243,7 @@ fn parse_pattern(input: ParseStream) -> syn::Result<TokenStream> {
             "[T008] `{letter}` is not allowed in a date pattern\n\nhelp: {}",
             date_format::pattern(&value).map_or_else(
                 || format!(
-                    "use `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f`, digits, and the separators `- _ : . , T Z` or a space: `{form}`"
+                    "write `{form}`: a pattern consists of `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f`, digits, and the separators `- _ : . , T Z` or a space"
                 ),
                 |right| format!("a pattern has the units of .NET: write `{}`", form.replace("yyyy-MM-dd", &right)),
             )

@@ -109,8 +109,10 @@ const ARGUMENTS: &[(&str, &[&str], Option<&str>, &str)] = &[
 pub(crate) fn suggested(word: &Ident, field: Option<&str>) -> Option<String> {
     if let Some((hash, digits)) = HASH_DIGITS.iter().find(|(hash, _)| word == hash) {
         let form = format!("hash({hash}, {digits}, {})", field.unwrap_or("user"));
+        let is_optional = matches!(*hash, "sha256" | "md5");
+        let feature = if is_optional { "; it needs `features = [\"hashes\"]` in Cargo.toml" } else { "" };
         return Some(format!(
-            "write `{form}` for all {digits} hexadecimal digits of the hash, or fewer digits"
+            "write `{form}` for all {digits} hexadecimal digits of the hash, or fewer digits{feature}"
         ));
     }
     let help = CODECS.iter().find(|(other, _)| word == other).map(|(_, help)| filled(help, field));

@@ -34,7 +34,7 @@ pub(crate) fn derives_serde(
     let message = format!(
         "[T015] `serde({word})` has no effect, because `{ident}` derives neither `Serialize` nor `Deserialize`; {help}"
     );
-    let span = attribute.span();
+    let span = attribute.path().span();
     let proof = quote_spanned! {span=>
         const _: () = {
             use __table::WithoutSerde as _;

@@ -59,21 +59,25 @@ fn one_struct_each(input: &DeriveInput, data: &DataEnum) -> String {
     let (table, partition, row) = (of(ENTITY), of(PARTITION_KEY), of(ROW_KEY));
     let name = &input.ident;
     let structs = data.variants.iter().filter_map(|variant| {
-        let Fields::Named(fields) = &variant.fields else { return None };
-        let fields = fields
-            .named
-            .iter()
-            .filter_map(|field| Some(format!("{}: {}", field.ident.as_ref()?, type_text(&field.ty))));
-        let fields: Vec<String> = fields.collect();
+        let names = variant.fields.iter().enumerate().map(|(at, field)| {
+            let name = field.ident.as_ref().map_or_else(|| format!("field_{}", at + 1), ToString::to_string);
+            (name, type_text(&field.ty))
+        });
+        let mut fields: Vec<(String, String)> = names.collect();
+        if fields.is_empty() {
+            fields.push(("id".to_owned(), "String".to_owned()));
+        }
         let literal = format!("{}_", snake_case(&variant.ident.unraw().to_string()));
-        let of_entity: Vec<String> = table.iter().cloned().chain([format!("set = {name}")]).collect();
-        let partition = partition.as_ref().map(|key| format!("#[{PARTITION_KEY}({key})] "));
-        let row = row.as_ref().map(|key| format!("#[{ROW_KEY}({literal:?}, {key})] "));
+        let (first, second) = (fields.first()?.0.clone(), fields.get(1).map(|(name, _)| name.clone()));
+        let of_entity = table.clone().unwrap_or_else(|| format!("table = \"{name}\""));
+        let partition = partition.clone().unwrap_or(first);
+        let row = match row.clone().or(second) {
+            Some(row) => format!("{literal:?}, {row}"),
+            None => format!("{:?}", literal.trim_end_matches('_')),
+        };
+        let fields: Vec<String> = fields.into_iter().map(|(name, ty)| format!("{name}: {ty}")).collect();
         Some(format!(
-            "`#[derive(Entity)] #[entity({})] {}{}struct {} {{ {} }}`",
-            of_entity.join(", "),
-            partition.unwrap_or_default(),
-            row.unwrap_or_default(),
+            "`#[derive(Entity)] #[entity({of_entity}, set = {name})] #[{PARTITION_KEY}({partition})] #[{ROW_KEY}({row})] struct {} {{ {} }}`",
             variant.ident,
             fields.join(", ")
         ))
