@@ -81,13 +81,18 @@ pub(crate) fn mistake(
 /// The numbers of errors that one habit repeats, such as the words of another library in several attributes.
 const REPEATED: [&str; 8] = ["[T001]", "[T003]", "[T004]", "[T005]", "[T009]", "[T015]", "[T024]", "[T038]"];
 
-/// Returns `true` if two errors have one number in [`REPEATED`], and their facts differ only in the names.
+/// Returns `true` if two errors have one number in [`REPEATED`], and their facts differ only in the names. Unknown words of different attributes are not alike.
 fn are_alike(earlier: &syn::Error, error: &syn::Error) -> bool {
     let [earlier, error] = [earlier, error].map(ToString::to_string);
-    let fact = |text: &str| -> String { fact(text).split('`').step_by(2).collect() };
-    REPEATED.iter().any(|number| error.starts_with(number)) && fact(&earlier) == fact(&error)
+    let unnamed = |text: &str| -> String { fact(text).split('`').step_by(2).collect() };
+    let attribute =
+        |text: &str| fact(text).rsplit('`').nth(1).filter(|_| text.starts_with("[T001]")).map(str::to_owned);
+    REPEATED.iter().any(|number| error.starts_with(number))
+        && unnamed(&earlier) == unnamed(&error)
+        && attribute(&earlier) == attribute(&error)
 }
 
+/// Returns the first paragraph of a message.
 fn fact(text: &str) -> &str {
     text.split("\n\n").next().unwrap_or_default()
 }

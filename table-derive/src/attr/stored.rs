@@ -30,6 +30,9 @@ pub(crate) fn help(effect: Effect, name: Option<String>, field: &Field, owner: &
             "write `#[property(rest)] {ident}: std::collections::BTreeMap<String, {}::Value>`, which collects all properties that no other field has",
             runtime::name()
         ),
+        Effect::Flattens if is_any_of(&field.ty, &STORED) => {
+            format!("remove it: a `{ty}` is one property")
+        }
         Effect::Flattens => format!(
             "write `#[property(json)]` above `{ident}`, and `#[derive(serde::Serialize, serde::Deserialize)]` above `{ty}`, which is then stored as JSON; or \
              declare the fields of `{ty}` here"

@@ -16,6 +16,7 @@ const CODECS: &[(&str, &str)] = &[
     ("reverse", "write `desc({at})`"),
     ("reversed", "write `desc({at})`"),
     ("rev", "write `desc({at})`"),
+    ("inverse", "write `desc({at})`"),
     ("descending", "write `desc({at})`"),
     ("newest_first", "write `desc({at})`"),
     ("inverted_ticks", "write `desc({at})`: the ticks, counted down"),
