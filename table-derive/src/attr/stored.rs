@@ -46,6 +46,7 @@ pub(crate) fn help(effect: Effect, name: Option<String>, field: &Field, owner: &
             type_text(&optional(&field.ty))
         ),
         Effect::Renames => {
+            let name = name.map(|name| name.replace(|it: char| !it.is_alphanumeric(), "_"));
             let name = name.unwrap_or_else(|| pascal_case(&ident.to_string()));
             format!("write `#[property({name:?})]` above `{ident}`: a property has one name")
         }
