@@ -81,15 +81,21 @@ pub(crate) fn mistake(
 /// The numbers of errors that one habit repeats, such as the words of another library in several attributes.
 const REPEATED: [&str; 8] = ["[T001]", "[T003]", "[T004]", "[T005]", "[T009]", "[T015]", "[T024]", "[T038]"];
 
-/// Returns `true` if two errors have one number in [`REPEATED`], and their facts differ only in the names. Unknown words of different attributes are not alike.
+/// Returns `true` if two errors have one number in [`REPEATED`], and their facts differ only in the names. Unknown words are alike in one kind of attribute,
+/// attributes of other libraries if both declare keys, and settings of other libraries if they have one name.
 fn are_alike(earlier: &syn::Error, error: &syn::Error) -> bool {
     let [earlier, error] = [earlier, error].map(ToString::to_string);
+    let Some(number) = REPEATED.iter().find(|number| error.starts_with(**number)) else { return false };
     let unnamed = |text: &str| -> String { fact(text).split('`').step_by(2).collect() };
-    let attribute =
-        |text: &str| fact(text).rsplit('`').nth(1).filter(|_| text.starts_with("[T001]")).map(str::to_owned);
-    REPEATED.iter().any(|number| error.starts_with(number))
-        && unnamed(&earlier) == unnamed(&error)
-        && attribute(&earlier) == attribute(&error)
+    let name = |text: &str, at: usize| fact(text).split('`').skip(1).step_by(2).nth(at).map(str::to_owned);
+    let is_key = |text: &str| text.contains("_key(") && !text.contains("#[index");
+    unnamed(&earlier) == unnamed(&error)
+        && match *number {
+            "[T001]" => name(&earlier, 1) == name(&error, 1),
+            "[T009]" => is_key(&earlier) && is_key(&error),
+            "[T015]" => name(&earlier, 0) == name(&error, 0),
+            _ => true,
+        }
 }
 
 /// Returns the first paragraph of a message.
