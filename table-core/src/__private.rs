@@ -19,6 +19,7 @@ mod property;
 mod reader;
 mod require;
 mod rows;
+mod serde;
 mod set;
 mod text;
 mod variant;
@@ -48,6 +49,7 @@ pub use property::{
 pub use reader::{Decode, DecodeAgain, EntityReader};
 pub use require::{require_ambiguous, require_key, require_sound, require_stored, require_told_apart};
 pub use rows::RowsOf;
+pub use serde::{Serde, WithoutSerde, require_serde};
 pub use set::{
     not_read, read_member, read_own_as, require_members, require_one_partition, require_owner, require_under,
     select_of, set_schemas, write_kind,

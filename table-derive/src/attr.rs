@@ -8,13 +8,16 @@ pub(crate) mod foreign;
 pub(crate) mod format;
 pub(crate) mod index;
 pub(crate) mod key_part;
+pub(crate) mod keyed;
 pub(crate) mod large;
 pub(crate) mod member;
 pub(crate) mod piece;
 pub(crate) mod projection;
+mod proposed;
 pub(crate) mod relations;
 pub(crate) mod settings;
 mod slot;
+pub(crate) mod stored;
 mod suggested;
 pub(crate) mod wide;
 

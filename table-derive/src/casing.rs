@@ -75,6 +75,11 @@ pub(crate) fn renamed_by_serde(rule: &str, variant: &str) -> Option<String> {
     })
 }
 
+/// Returns the name that a `rename_all` rule gives a field, such as `firstName` for `first_name`. Returns `None` if the rule is unknown.
+pub(crate) fn field_by_rule(rule: &str, field: &str) -> Option<String> {
+    renamed_by_serde(rule, &pascal_case(field))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

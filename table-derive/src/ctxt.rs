@@ -50,9 +50,16 @@ impl Ctxt {
         self.sound.get()
     }
 
-    /// Returns all reported errors combined into one, in the order reported.
+    /// Returns all reported errors combined into one, in the order reported. Repetitions of one mistake are one error, with the help for each place.
     pub(crate) fn check(self) -> syn::Result<()> {
-        let mut errors = self.errors.take().unwrap_or_default().into_iter();
+        let mut told: Vec<syn::Error> = Vec::new();
+        for error in self.errors.take().unwrap_or_default() {
+            match told.iter_mut().find(|earlier| are_alike(earlier, &error)) {
+                Some(earlier) => *earlier = with(earlier, &error),
+                None => told.push(error),
+            }
+        }
+        let mut errors = told.into_iter();
         let Some(mut all) = errors.next() else { return Ok(()) };
         for error in errors {
             all.combine(error);
@@ -69,6 +76,41 @@ pub(crate) fn mistake(
     help: impl Display,
 ) -> syn::Error {
     syn::Error::new_spanned(tokens, numbered_message(number, &wrong, &help))
+}
+
+/// The numbers of errors that one habit repeats, such as the words of another library in several attributes.
+const REPEATED: [&str; 8] = ["[T001]", "[T003]", "[T004]", "[T005]", "[T009]", "[T015]", "[T024]", "[T038]"];
+
+/// Returns `true` if two errors have one number in [`REPEATED`], and their facts differ only in the names. Unknown words are alike in one kind of attribute,
+/// attributes of other libraries if both declare keys, and settings of other libraries if they have one name.
+fn are_alike(earlier: &syn::Error, error: &syn::Error) -> bool {
+    let [earlier, error] = [earlier, error].map(ToString::to_string);
+    let Some(number) = REPEATED.iter().find(|number| error.starts_with(**number)) else { return false };
+    let unnamed = |text: &str| -> String { fact(text).split('`').step_by(2).collect() };
+    let name = |text: &str, at: usize| fact(text).split('`').skip(1).step_by(2).nth(at).map(str::to_owned);
+    let is_key = |text: &str| text.contains("_key(") && !text.contains("#[index");
+    unnamed(&earlier) == unnamed(&error)
+        && match *number {
+            "[T001]" => name(&earlier, 1) == name(&error, 1),
+            "[T009]" => is_key(&earlier) && is_key(&error),
+            "[T015]" => name(&earlier, 0) == name(&error, 0),
+            _ => true,
+        }
+}
+
+/// Returns the first paragraph of a message.
+fn fact(text: &str) -> &str {
+    text.split("\n\n").next().unwrap_or_default()
+}
+
+/// Returns the earlier error with the help of another one, and with its fact if that differs.
+fn with(earlier: &syn::Error, error: &syn::Error) -> syn::Error {
+    let [before, text] = [earlier, error].map(ToString::to_string);
+    let (fact_of, help) = text.split_once("\n\n").unwrap_or((&text, ""));
+    let own = fact_of.split_once("] ").map_or(fact_of, |(_, own)| own);
+    let more = if before.contains(own) { help.to_owned() } else { format!("{own}\n\n{help}") };
+    // The tokens of the error have its first and its last position.
+    syn::Error::new_spanned(earlier.to_compile_error(), format!("{before}\n\n{more}"))
 }
 
 /// Formats a message with its number in `docs/errors.md`, followed by the help text.

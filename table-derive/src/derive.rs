@@ -39,7 +39,14 @@ pub(crate) fn entity(input: TokenStream, runtime: impl FnOnce() -> Path) -> Toke
         }
         let entity = Entity::read(ctxt, input, runtime)?;
         check::check(ctxt, &entity);
-        let items = if ctxt.is_sound() { expand::entity(&entity) } else { expand::stub(&entity) };
+        let items = if ctxt.is_sound() {
+            let serde =
+                expand::derives_serde(input, &entity.runtime, |word, text| entity.in_place_of(word, text));
+            let items = expand::entity(&entity);
+            quote!(#items #serde)
+        } else {
+            expand::stub(&entity)
+        };
         Some(Expansion { names: Some(expand::named(&entity)), items })
     };
     derive(input, read)
@@ -51,7 +58,9 @@ pub(crate) fn key_part(input: TokenStream, runtime: impl FnOnce() -> Path) -> To
         let part = KeyPart::read(ctxt, input, runtime)?;
         check::check_inside(ctxt, &part);
         Some(Expansion::of(if ctxt.is_sound() {
-            expand::key_part(&part)
+            let serde = expand::derives_serde(input, &part.runtime, |_, _| None);
+            let items = expand::key_part(&part);
+            quote!(#items #serde)
         } else {
             expand::key_part_stub(&part)
         }))
@@ -74,7 +83,15 @@ pub(crate) fn projection(input: TokenStream, runtime: impl FnOnce() -> Path) -> 
 pub(crate) fn entity_set(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     derive(input, |ctxt, input| {
         let set = EntitySet::read(ctxt, input, runtime)?;
-        Some(Expansion::of(if ctxt.is_sound() { expand::set(&set) } else { expand::set_stub(&set) }))
+        Some(Expansion::of(if ctxt.is_sound() {
+            let serde = expand::derives_serde(input, &set.runtime, |word, _| {
+                (word == "tag").then(|| "remove it: the kind of an entity is declared by `#[entity(kind = \"…\")]` above its struct".to_owned())
+            });
+            let items = expand::set(&set);
+            quote!(#items #serde)
+        } else {
+            expand::set_stub(&set)
+        }))
     })
 }
 

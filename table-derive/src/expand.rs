@@ -12,6 +12,7 @@
 
 mod aliases;
 mod columns;
+mod derives_serde;
 mod group;
 mod index;
 mod key;
@@ -39,6 +40,7 @@ use crate::model::Entity;
 use crate::model::generics::Parameters;
 use crate::model::key::Key;
 
+pub(crate) use derives_serde::derives_serde;
 pub(crate) use group::{group, stub as group_stub};
 pub(crate) use key_part::{key_part, stub as key_part_stub};
 pub(crate) use large::large;

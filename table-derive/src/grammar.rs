@@ -29,10 +29,24 @@ impl Words {
         &self,
         ctxt: &Ctxt,
         attr: &Attribute,
+        read: impl FnMut(&Ident, ParseStream) -> syn::Result<()>,
+    ) -> bool {
+        self.read_after(ctxt, attr, |_| Ok(()), read)
+    }
+
+    /// Parses the keywords of an attribute like [`Self::read`], but calls `check` before each keyword.
+    pub(crate) fn read_after(
+        &self,
+        ctxt: &Ctxt,
+        attr: &Attribute,
+        check: impl Fn(ParseStream) -> syn::Result<()>,
         mut read: impl FnMut(&Ident, ParseStream) -> syn::Result<()>,
     ) -> bool {
         in_parentheses(ctxt, attr, self.form, |input| {
-            list(ctxt, self.of.0, self.form, input, |input| self.word(input, &mut read))
+            list(ctxt, self.of.0, self.form, input, |input| {
+                check(input)?;
+                self.word(input, &mut read)
+            })
         })
         .unwrap_or(false)
     }
@@ -109,7 +123,12 @@ pub(crate) fn in_parentheses<T>(
     }
     let name = attr.path().get_ident().map(Ident::to_string).unwrap_or_default();
     let form = with_names(&form.text(), &arguments(attr));
-    ctxt.push(ctxt::mistake("T004", attr, format!("malformed `{name}`"), format!("write `{form}`")));
+    let wrong = match &attr.meta {
+        Meta::Path(_) => format!("`{name}` has no arguments"),
+        Meta::List(list) if list.tokens.is_empty() => format!("`{name}` has no arguments"),
+        _ => format!("`{name}` takes its arguments in parentheses"),
+    };
+    ctxt.push(ctxt::mistake("T004", attr, wrong, format!("write `{form}`")));
     None
 }
 
@@ -242,7 +261,17 @@ pub(crate) fn is_numbered(error: &syn::Error) -> bool {
 }
 
 fn malformed(name: &str, form: &str, tokens: impl ToTokens) -> syn::Error {
-    ctxt::mistake("T004", tokens, format!("malformed `{name}`"), format!("write `{form}`"))
+    let text = source(&tokens.to_token_stream());
+    let wrong = if !form.contains(['(', '=']) {
+        format!("`{name}` takes no value")
+    } else if text == name {
+        format!("`{name}` lacks its value")
+    } else if text.len() <= 60 {
+        format!("`{name}` does not take `{text}`")
+    } else {
+        format!("malformed `{name}`")
+    };
+    ctxt::mistake("T004", tokens, wrong, format!("write `{form}`"))
 }
 
 /// Returns `true` for a string that can be the name of a field.
@@ -294,5 +323,7 @@ pub(crate) fn items(tokens: TokenStream) -> Vec<String> {
 /// Formats the tokens of an attribute in the style of rustfmt.
 pub(crate) fn source(tokens: &TokenStream) -> String {
     let text = tokens.to_string();
-    text.replace(" ,", ",").replace(" (", "(").replace("( ", "(").replace(" )", ")")
+    [(" ,", ","), (" (", "("), ("( ", "("), (" )", ")"), ("# [", "#["), (" . ", "."), (" :: ", "::")]
+        .iter()
+        .fold(text, |text, (spaced, right)| text.replace(spaced, right))
 }

@@ -63,7 +63,10 @@ entity! {
         ConcurrencyCheck, version, Version, etag, ETag, row_version, ttl, TTL, expires, time_to_live,
         lowercase, uppercase, trim, embed, embedded, Embedded, owned, Owned, json, nested, changeset_options,
         order, order_by, sort, descending, ascending, asc, desc, bucket, hash, truncate, folded, replaced,
-        first, inverted, literal, codec, diesel, sea_orm, sqlx, dynomite
+        first, inverted, literal, codec, diesel, sea_orm, sqlx, dynomite, serde, Collection, Container, map,
+        DynamoDBTable, BsonCollection, Entity, BsonId, skip, Ignore, BsonIgnore, DynamoDBIgnore, default, Default,
+        flatten, Flatten, BsonExtraElements, JsonExtensionData, JsonProperty, BsonElement, DynamoDBProperty,
+        DynamoDBVersion
     ]
 }
 
@@ -72,7 +75,7 @@ entity! {
     KeyPart,
     attributes(
         key_part, digits, escaped, without, hour, hex, unpadded, guid, ulid, pattern, unix, caret, percent,
-        bars, base64, week
+        bars, base64, week, serde, strum, sqlx, sea_orm, diesel
     )
 )]
 pub fn derive_key_part(input: TokenStream) -> TokenStream {
@@ -80,13 +83,13 @@ pub fn derive_key_part(input: TokenStream) -> TokenStream {
 }
 
 /// Reads an entity as a subset of its properties. See `table_core::Projection`.
-#[proc_macro_derive(Projection, attributes(projection))]
+#[proc_macro_derive(Projection, attributes(projection, property, serde))]
 pub fn derive_projection(input: TokenStream) -> TokenStream {
     derive::projection(input.into(), runtime::find).into()
 }
 
 /// Reads the rows of a table as an enum. See `table_core::EntitySet`.
-#[proc_macro_derive(EntitySet, attributes(entity_set, other, upgrade))]
+#[proc_macro_derive(EntitySet, attributes(entity_set, other, upgrade, serde))]
 pub fn derive_entity_set(input: TokenStream) -> TokenStream {
     derive::entity_set(input.into(), runtime::find).into()
 }

@@ -6,6 +6,7 @@ pub(crate) mod group;
 pub(crate) mod index;
 pub(crate) mod key;
 pub(crate) mod key_part;
+pub(crate) mod kind_of_type;
 pub(crate) mod large;
 pub(crate) mod level;
 mod literal;
@@ -21,15 +22,15 @@ use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
-    Data, DeriveInput, Fields, FieldsNamed, GenericArgument, Ident, LitStr, Path, PathArguments, Type,
-    TypeGroup, TypeParen, Visibility,
+    DeriveInput, FieldsNamed, GenericArgument, Ident, LitStr, Path, PathArguments, Type, TypeGroup,
+    TypeParen, Visibility,
 };
 
 use crate::attr::allow::Allows;
 use crate::attr::container::{self, ContainerAttrs};
 use crate::attr::field::{self, FieldAttrs};
-use crate::attr::foreign::Keyed;
 use crate::attr::index::IndexAttr;
+use crate::attr::keyed::Keyed;
 use crate::attr::piece::{PieceAttr, PieceList};
 use crate::ctxt::Ctxt;
 use crate::model::generics::{Declared, Parameters};
@@ -109,8 +110,8 @@ impl<'a> Entity<'a> {
 
     /// Reads a declaration. Reports the reason and returns `None` if it cannot be an entity.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
-        let declared = named_fields(ctxt, input)?;
-        let keyed = Keyed::of(&input.attrs, declared);
+        let declared = kind_of_type::named_fields(ctxt, input)?;
+        let keyed = Keyed::of(input, declared);
         let ContainerAttrs {
             table,
             schema_name,
@@ -168,6 +169,19 @@ impl<'a> Entity<'a> {
             indexes,
             named,
         })
+    }
+
+    /// Returns the declaration in place of a struct attribute of serde.
+    pub(crate) fn in_place_of(&self, word: &str, text: Option<&str>) -> Option<String> {
+        let named = kind_of_type::fields(self.original)?;
+        match word {
+            "rename_all" => Some(Keyed::of(self.original, named).renamed(text)),
+            "tag" => Some(format!(
+                "remove it; write `#[entity(kind = {:?})]` to store the name of the type",
+                self.name
+            )),
+            _ => None,
+        }
     }
 
     /// Returns `true` if the entity is part of a copy relation.
@@ -242,37 +256,6 @@ fn names_in<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexA
         PieceAttr::Literal(_) | PieceAttr::Meant(_) => &[],
     });
     of_keys.chain(indexes.iter().filter_map(|index| index.include.as_ref()).flatten()).cloned().collect()
-}
-
-/// Returns the help text for an entity that is not a struct. For an enum, it suggests one struct for each variant, and an entity set of these structs.
-fn one_struct_each(input: &DeriveInput) -> String {
-    let help = "write one struct for each kind of entity";
-    let Data::Enum(data) = &input.data else { return help.to_owned() };
-    let variants: Vec<String> =
-        data.variants.iter().map(|variant| format!("{0}({0}), ", variant.ident)).collect();
-    let variants = variants.concat();
-    let name = &input.ident;
-    format!(
-        "{help}, and read them together as a set: `#[derive(EntitySet)] enum {name} {{ {variants}#[other] Other(TableEntity) }}`"
-    )
-}
-
-/// Returns the fields of a struct with named fields. Any other declaration is rejected, and no further errors are reported for it.
-fn named_fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<&'a FieldsNamed> {
-    let Data::Struct(data) = &input.data else {
-        ctxt.error("T010", &input.ident, "an entity must be a struct", one_struct_each(input));
-        return None;
-    };
-    let Fields::Named(named) = &data.fields else {
-        ctxt.error(
-            "T010",
-            &input.ident,
-            "an entity must be a struct with named fields",
-            "give each field a name; properties are named after the fields",
-        );
-        return None;
-    };
-    Some(named)
 }
 
 fn fields<'a>(ctxt: &Ctxt, named: &'a FieldsNamed, keyed: &Keyed<'_>) -> Vec<Field<'a>> {

@@ -16,6 +16,11 @@ pub(crate) fn find() -> Path {
         .unwrap_or_else(|| parse_quote!(::table_core))
 }
 
+/// Returns the name of the runtime in messages, such as `table_patterns`.
+pub(crate) fn name() -> String {
+    find().segments.last().map_or_else(String::new, |last| last.ident.to_string())
+}
+
 /// Returns the path of `table-store`, which defines errors, or of `table-core` or `table-patterns`.
 pub(crate) fn find_errors() -> Path {
     first_of(&[

@@ -58,9 +58,13 @@ pub(crate) fn key_fields(arguments: &TokenStream) -> Vec<String> {
     const WORDS: [&str; 11] =
         ["partition", "local", "hash", "range", "sort", "pk", "sk", "key", "name", "columns", "fields"];
     let mut fields = Vec::new();
-    for token in arguments.clone() {
+    let mut tokens = arguments.clone().into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let is_set = matches!(tokens.peek(), Some(TokenTree::Punct(sign)) if sign.as_char() == '=');
         match token {
-            TokenTree::Ident(name) if !WORDS.iter().any(|word| name == word) => fields.push(name.to_string()),
+            TokenTree::Ident(name) if !WORDS.iter().any(|word| name == word) || !is_set => {
+                fields.push(name.to_string());
+            }
             TokenTree::Group(group) => fields.extend(key_fields(&group.stream())),
             TokenTree::Literal(text) => fields.extend(name_in(&text.to_string())),
             TokenTree::Ident(_) | TokenTree::Punct(_) => {}

@@ -88,13 +88,13 @@ impl fmt::Display for Symbol {
     }
 }
 
-/// Returns the help text for an unknown word. It contains the most similar known word, if any, and all known words.
+/// Returns the help text for an unknown word. It contains the most similar known word or, without one, all known words.
 pub(crate) fn known<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    let list = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-    match nearest(word, known) {
-        Some(near) => format!("did you mean `{near}`? Known words: {list}"),
-        None => format!("known here: {list}"),
+    let list = || known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    match nearest(word, known.iter().copied()) {
+        Some(near) => format!("write `{near}`, which resembles it"),
+        None => format!("known here: {}", list()),
     }
 }
 
@@ -134,10 +134,7 @@ mod tests {
 
     #[test]
     fn a_similar_word_is_suggested_and_a_distant_one_is_not() {
-        assert_eq!(
-            known("digit", ["desc", "digits"]),
-            "did you mean `digits`? Known words: `desc`, `digits`"
-        );
+        assert_eq!(known("digit", ["desc", "digits"]), "write `digits`, which resembles it");
         assert_eq!(known("shard", ["desc", "digits"]), "known here: `desc`, `digits`");
     }
 }

@@ -207,7 +207,7 @@ pub trait Projected {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T121] a projection cannot read `{Self}` as `{T}`",
-    label = "the entity's field is a `{Self}`",
+    label = "write `{Self}`, the type of the entity's field",
     note = "a field of a projection has the type of the entity's field with the same name"
 )]
 pub trait IsType<T> {

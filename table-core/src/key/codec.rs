@@ -231,7 +231,7 @@ impl Facts {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T030] the key codec `{Self}` does not write a `{T}`",
-    label = "the codec does not support this type",
+    label = "remove the codec, or write a type that it encodes",
     note = "`digits`, `hex` and `unpadded` write integers, `escaped`, `without`, `caret`, `percent`, `bars` and `base64` a `String`, `guid` a `Uuid`, \
             `hour` and `unix` a `DateTime<Utc>`, `pattern` and `week` dates and times, `desc` any part of fixed width"
 )]
@@ -306,7 +306,7 @@ pub trait TextCodec: KeyCodec<String> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T031] `desc` cannot reverse the order of `{Self}`",
-    label = "this codec has no reversed form",
+    label = "remove `desc`: this codec has no reversed form",
     note = "integers, instants, hours, days, `bool`, `char` and `Uuid` can be reversed; texts cannot, because their width is not fixed",
     note = "`inverted` is descending without `desc`; for a week, store its Monday as a field of its own and write `desc(monday)`"
 )]
@@ -347,8 +347,8 @@ pub trait Reversible<T>: KeyCodec<T> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T026] `{Self}` cannot be part of a key",
-    label = "this type has no key encoding: write `#[derive(KeyPart)]` above its declaration, if it is your own",
-    note = "`KeyPart` is derived for a newtype and for an enum without data; a type with several values is a field for each value",
+    label = "this type has no key encoding: write `#[derive(table_patterns::KeyPart)]` above its declaration, if it is your own",
+    note = "`KeyPart`, of `table_patterns` and of `table_core`, is derived for a newtype and for an enum without data; a type with several values is a field for each value",
     note = "integers, `String`, `bool`, `char`, `Uuid`, `DateTime<Utc>`, `NaiveDate`, `NaiveTime`, `Duration`, `TimeDelta` and IP addresses are key parts; \
             floats are not"
 )]

@@ -18,7 +18,7 @@ use crate::row::RowWriter;
 /// nested in another type.
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be a property",
-    label = "write `#[property(json)]` above this field, whose type derives serde's `Serialize` and `Deserialize`; or `#[derive(KeyPart)]` above an enum without data",
+    label = "write `#[property(json)]` above this field, whose type derives serde's `Serialize` and `Deserialize`; or `#[derive(table_patterns::KeyPart)]` above an enum without data",
     note = "`String`, integers of fixed width, `f64`, `bool`, `DateTime<Utc>`, `Uuid`, `Vec<u8>` and `Option` of them are properties"
 )]
 pub trait StoredOtherwise {
@@ -84,9 +84,9 @@ kinds! {
         "fields of their own can be filtered; `#[property(json)]` stores the values as a JSON array in one property";
     /// A map, such as a `HashMap`.
     Map, MapProperty: "[T050] `{T}` cannot be a property: a property has one value", "write `#[property(json)]` above this field",
-        "`#[property(json)]` stores the map as JSON in one property; `#[property(rest)]` stores each entry of a `BTreeMap<String, table_core::Value>` as a property";
+        "`#[property(json)]` stores the map as JSON in one property; `#[property(rest)]` stores each entry of a `BTreeMap<String, table_patterns::Value>` as a property";
     /// A JSON value, such as `serde_json::Value`.
-    Json, JsonProperty: "[T050] `{T}` cannot be a property without an attribute", "write `#[property(json)]` above this field",
+    JsonValue, JsonProperty: "[T050] `{T}` cannot be a property without an attribute", "write `#[property(json)]` above this field",
         "`#[property(json)]` stores the value as JSON in one property of type `Edm.String`";
     /// An array of fixed length.
     Array, ArrayProperty: "[T050] `{T}` cannot be a property: arrays have no Edm type", "write `Vec<u8>` for bytes, or `#[property(json)]` above this field",
@@ -101,7 +101,7 @@ kinds! {
     Wide, WideProperty: "[T050] `{T}` cannot be a property: no Edm type contains its values", "write `i64`, or `u128` for numbers without a sign",
         "an `i64` is stored as `Edm.Int64`, a `u128` as a text of 39 digits";
     /// A time without a time zone, or in a time zone other than UTC.
-    Time, TimeProperty: "[T050] `{T}` cannot be a property: an `Edm.DateTime` is an instant in UTC", "write `DateTime<Utc>`",
+    Time, TimeProperty: "[T050] `{T}` cannot be a property: an `Edm.DateTime` is an instant in UTC", "write `chrono::DateTime<chrono::Utc>`",
         "convert a local time before it is stored: `.to_utc()`, or `.and_utc()` for a time without a zone";
     /// The version of an entity.
     Version, VersionProperty: "[T050] `{T}` cannot be a property: the store keeps the version of an entity with its properties", "remove this field",
@@ -131,7 +131,7 @@ wrong! {
     Array: [T, const N: usize] [T; N];
     Tuple: [A, B] (A, B), [A, B, C] (A, B, C), [A, B, C, D] (A, B, C, D);
     Map: [K, V, S] HashMap<K, V, S>, [K, V] BTreeMap<K, V>;
-    Json: [] serde_json::Value, [K, V] serde_json::Map<K, V>;
+    JsonValue: [] serde_json::Value, [K, V] serde_json::Map<K, V>;
     Text: ['a] &'a str, ['a] Cow<'a, str>, [] Box<str>, [] Arc<str>, [] Rc<str>, [] PathBuf, [] char;
     Machine: [] usize, [] isize;
     Wide: [] i128;

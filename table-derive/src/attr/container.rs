@@ -2,16 +2,18 @@
 
 use proc_macro2::TokenTree;
 use quote::ToTokens;
-use syn::parse::Parse;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, DeriveInput, Ident, LitStr, Path};
 
 use crate::attr::allow::Allows;
-use crate::attr::foreign::Keyed;
 use crate::attr::index::{self, IndexAttr};
+use crate::attr::keyed::Keyed;
 use crate::attr::piece::{self, PieceList};
-use crate::attr::{Slot, foreign, relations, suggested};
+use crate::attr::proposed::Proposed;
+use crate::attr::{Slot, foreign, relations, settings, suggested};
 use crate::codec;
-use crate::ctxt::Ctxt;
+use crate::ctxt::{self, Ctxt};
 use crate::grammar::{self, Words};
 use crate::symbol::{
     ALLOW, COPIED_BY, COPIES_FROM, CRATE, ENTITY, FEED, INDEX, INDEX_ENTITY, KIND, PART, PARTITION_KEY,
@@ -81,10 +83,6 @@ const WORDS: Words = Words {
         ("renamed_from", "keep the name of the stored schema: `schema_name = \"Employee\"`"),
         ("table_name", "write `table = \"Company\"`"),
         ("rename", "write `table = \"Company\"`"),
-        (
-            "rename_all",
-            "properties are named in Pascal case, `first_name` as `FirstName`; rename one with `#[property(\"GivenName\")]` on its field",
-        ),
         ("tag", "write `kind = \"Employee\"`"),
         ("type_name", "write `kind = \"Employee\"`"),
         ("partition_key", "a key is a separate attribute: `#[partition_key(department)]`"),
@@ -111,22 +109,25 @@ const WORDS: Words = Words {
         ),
         ("allow_hot_partition", "write `allow(hot_partition, reason = \"…\")`"),
         ("allow_low_cardinality", "write `allow(low_cardinality, reason = \"…\")`"),
-        ("timestamp", "the store maintains the Timestamp of each entity; reads return it in `Versioned`"),
-        ("etag", "the store maintains the ETag of each entity; reads return it in `Versioned`"),
+        (
+            "timestamp",
+            "remove it: the store maintains the Timestamp of each entity; reads return it in `Versioned`",
+        ),
+        ("etag", "remove it: the store maintains the ETag of each entity; reads return it in `Versioned`"),
         ("stream", "write `feed`: `Entities` handles record each change in the feed of its partition"),
         ("change_feed", "write `feed`: `Entities` handles record each change in the feed of its partition"),
         ("cdc", "write `feed`: `Entities` handles record each change in the feed of its partition"),
         (
             "ttl",
-            "entities do not expire; use one table for each period (`table_patterns::periods`), or put the time into the key",
+            "remove it: entities do not expire; the program deletes old entities, or a whole table for each period (`table_patterns::periods`)",
         ),
         (
             "version",
-            "schemas are not numbered; a changed struct is compared with the stored schema when the table is opened",
+            "remove it: schemas are not numbered; a changed struct is compared with the stored schema when the table is opened",
         ),
         (
             "schema",
-            "schemas are not numbered; a changed struct is compared with the stored schema when the table is opened",
+            "remove it: schemas are not numbered; a changed struct is compared with the stored schema when the table is opened",
         ),
         (
             "indexes",
@@ -164,44 +165,69 @@ impl EntityWords {
     }
 
     /// Parses one attribute and reports its errors. Returns `false` if any part could not be parsed.
-    fn read(&mut self, ctxt: &Ctxt, attr: &Attribute) -> bool {
+    fn read(&mut self, ctxt: &Ctxt, attr: &Attribute, keyed: &Keyed<'_>) -> bool {
         let mut whole = true;
-        let sound = WORDS.read(ctxt, attr, |word, input| {
-            if word == TABLE {
-                let name = grammar::value(input, <LitStr as Parse>::parse)?;
-                self.table.set(ctxt, word, name, "an entity is stored in one table");
-            } else if word == KIND {
-                let name = grammar::value(input, <LitStr as Parse>::parse)?;
-                self.kind.set(ctxt, word, name, "an entity has one kind");
-            } else if word == SCHEMA_NAME {
-                let name = grammar::value(input, <LitStr as Parse>::parse)?;
-                self.schema_name.set(ctxt, word, name, "an entity has one stored schema");
-            } else if word == CRATE {
-                let path = grammar::value(input, Path::parse_mod_style)?;
-                self.runtime.set(ctxt, word, path, "write `crate = …` once");
-            } else if word == SET {
-                let path = grammar::value(input, Path::parse_mod_style)?;
-                self.set.set(ctxt, word, path, "one set contains all types of the table");
-            } else if word == COPIED_BY {
-                let (paths, sound) = relations::parse(ctxt, word, "copied_by(Assignee)", input)?;
-                whole &= sound;
-                let help = "name all relations in one list: `copied_by(Assignee, Reviewer)`";
-                self.copied_by.set(ctxt, word, paths, help);
-            } else if word == COPIES_FROM {
-                let (paths, sound) = relations::parse(ctxt, word, "copies_from(Assignee)", input)?;
-                whole &= sound;
-                let help = "name all relations in one list: `copies_from(Assignee, Reviewer)`";
-                self.copies_from.set(ctxt, word, paths, help);
-            } else if word == ALLOW {
-                self.allows.parse(ctxt, word, input)?;
-            } else if word == FEED {
-                let help = "an entity has one feed, in its partition; write `feed` once";
-                self.feed.set(ctxt, word, word.clone(), help);
-            }
-            Ok(())
-        });
+        let sound = WORDS.read_after(
+            ctxt,
+            attr,
+            |input| of_another_library(input, keyed),
+            |word, input| {
+                if word == TABLE {
+                    let name = grammar::value(input, <LitStr as Parse>::parse)?;
+                    self.table.set(ctxt, word, name, "an entity is stored in one table");
+                } else if word == KIND {
+                    let name = grammar::value(input, <LitStr as Parse>::parse)?;
+                    self.kind.set(ctxt, word, name, "an entity has one kind");
+                } else if word == SCHEMA_NAME {
+                    let name = grammar::value(input, <LitStr as Parse>::parse)?;
+                    self.schema_name.set(ctxt, word, name, "an entity has one stored schema");
+                } else if word == CRATE {
+                    let path = grammar::value(input, Path::parse_mod_style)?;
+                    self.runtime.set(ctxt, word, path, "write `crate = …` once");
+                } else if word == SET {
+                    let path = grammar::value(input, Path::parse_mod_style)?;
+                    self.set.set(ctxt, word, path, "one set contains all types of the table");
+                } else if word == COPIED_BY {
+                    let (paths, sound) = relations::parse(ctxt, word, "copied_by(Assignee)", input)?;
+                    whole &= sound;
+                    let help = "name all relations in one list: `copied_by(Assignee, Reviewer)`";
+                    self.copied_by.set(ctxt, word, paths, help);
+                } else if word == COPIES_FROM {
+                    let (paths, sound) = relations::parse(ctxt, word, "copies_from(Assignee)", input)?;
+                    whole &= sound;
+                    let help = "name all relations in one list: `copies_from(Assignee, Reviewer)`";
+                    self.copies_from.set(ctxt, word, paths, help);
+                } else if word == ALLOW {
+                    self.allows.parse(ctxt, word, input)?;
+                } else if word == FEED {
+                    let help = "an entity has one feed, in its partition; write `feed` once";
+                    self.feed.set(ctxt, word, word.clone(), help);
+                }
+                Ok(())
+            },
+        );
         sound && whole
     }
+}
+
+/// Reports a word for all names or for an index, in the names of the declared fields.
+fn of_another_library(input: ParseStream, keyed: &Keyed<'_>) -> syn::Result<()> {
+    let ahead = input.fork();
+    let Ok(word) = ahead.call(Ident::parse_any) else { return Ok(()) };
+    let help = if word == "rename_all" {
+        let rule = syn::parse2::<LitStr>(grammar::rest(&ahead).into_iter().skip(1).collect()).ok();
+        keyed.renamed(rule.map(|rule| rule.value()).as_deref())
+    } else if ["index", "indexes", "unique"].iter().any(|of_index| word == of_index) {
+        let row = keyed.fields_in(grammar::rest(&ahead));
+        let proposed = Proposed { unique: word == "unique", row, ..Proposed::default() };
+        if !proposed.has_fields() {
+            return Ok(());
+        }
+        proposed.help(keyed)
+    } else {
+        return Ok(());
+    };
+    Err(ctxt::mistake("T001", &word, format!("unknown word `{word}` in `entity`"), help))
 }
 
 /// Parses this crate's attributes on the struct.
@@ -213,18 +239,18 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> Cont
     let mut misplaced = Vec::new();
     for attr in &input.attrs {
         if attr.path() == &ENTITY {
-            if !words.read(ctxt, attr) {
+            if !words.read(ctxt, attr, keyed) {
                 words.allows.set_partial();
                 misplaced.extend(grammar::names(attr.meta.to_token_stream()));
             }
         } else if attr.path() == &PARTITION_KEY {
-            parse_key(ctxt, attr, "#[partition_key(department)]", &mut partition_key);
+            parse_key(ctxt, attr, "#[partition_key(department)]", &mut partition_key, keyed);
         } else if attr.path() == &ROW_KEY {
-            parse_key(ctxt, attr, "#[row_key(\"empid_\", id)]", &mut row_key);
+            parse_key(ctxt, attr, "#[row_key(\"empid_\", id)]", &mut row_key, keyed);
         } else if attr.path() == &INDEX || attr.path() == &INDEX_ENTITY {
-            indexes.extend(index::parse(ctxt, attr, attr.path() == &INDEX_ENTITY, input));
+            indexes.extend(index::parse(ctxt, attr, attr.path() == &INDEX_ENTITY, input, keyed));
         } else {
-            refuse_field_attribute(ctxt, attr);
+            refuse_field_attribute(ctxt, attr, keyed);
             foreign::refuse(ctxt, attr, None, keyed);
         }
     }
@@ -253,7 +279,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> Cont
     }
 }
 
-fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>) {
+fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>, keyed: &Keyed<'_>) {
     // A malformed key is not reported as missing. An empty key is reported by the key rules.
     let is_empty = attr.meta.require_list().is_ok_and(|list| list.tokens.is_empty());
     let list = if is_empty {
@@ -262,7 +288,7 @@ fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>
         let name = attr.path().to_token_stream();
         let help =
             format!("write `#[{name}({pieces})]`: the keys of every table are `PartitionKey` and `RowKey`");
-        ctxt.error("T004", attr, format!("malformed `{name}`"), help);
+        ctxt.error("T004", attr, format!("`{name}` takes its pieces in parentheses, without a name"), help);
         PieceList::wrong(attr.meta.to_token_stream())
     } else {
         grammar::in_parentheses(ctxt, attr, form, |input| piece::parse_list(ctxt, input))
@@ -270,13 +296,24 @@ fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>
     };
     let help = match slot.get() {
         Some(KeyAttr { original, .. }) => {
-            let [first, second] = [original, attr].map(grammar::arguments);
-            let ends =
-                first.clone().into_iter().last().is_some_and(|token| matches!(token, TokenTree::Literal(_)));
-            let separator = if ends { "" } else { " \"_\"," };
             let name = attr.path().to_token_stream();
+            let [first, second] = [original, attr].map(grammar::arguments);
+            let are_fields = [original, attr].iter().all(|attr| !keyed.are_pieces(attr));
+            let pieces = if !are_fields {
+                let ends = first
+                    .clone()
+                    .into_iter()
+                    .last()
+                    .is_some_and(|token| matches!(token, TokenTree::Literal(_)));
+                let separator = if ends { "" } else { " \"_\"," };
+                format!("{first},{separator} {second}")
+            } else if attr.path() == &PARTITION_KEY {
+                format!("{first}, {second}")
+            } else {
+                keyed.joined(&[keyed.fields_in(first), keyed.fields_in(second)].concat())
+            };
             format!(
-                "write `#[{name}({first},{separator} {second})]` above the struct: a key is declared once, with all its pieces"
+                "write `#[{name}({pieces})]` above the struct: a key is declared once, with all its pieces"
             )
         }
         None => String::new(),
@@ -284,13 +321,23 @@ fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>
     slot.set(ctxt, attr, KeyAttr { original: attr.clone(), list }, help);
 }
 
-fn refuse_field_attribute(ctxt: &Ctxt, attr: &Attribute) {
+fn refuse_field_attribute(ctxt: &Ctxt, attr: &Attribute, keyed: &Keyed<'_>) {
+    let arguments = grammar::source(&grammar::arguments(attr));
     let of_codecs = codec::attributes().map(|word| (word.name, codec::in_attribute(word)));
     let others =
         [(PROPERTY.0, "property(\"Name\")"), (SLOTS.0, "slots(\"Day\", 1..=366)"), (PART.0, "part(2)")];
     for (name, form) in of_codecs.chain(others.map(|(name, form)| (name, form.to_owned()))) {
         if attr.path().is_ident(name) {
-            let help = format!("write `#[{form}]` above the field");
+            let rule = settings::of(attr).into_iter().find(|setting| setting.word == "rename_all");
+            let form = if arguments.is_empty() { form } else { format!("{name}({arguments})") };
+            let of_key = [PARTITION_KEY, ROW_KEY].into_iter().flat_map(|key| keyed.fields_of(key));
+            let help = match (rule, of_key.into_iter().last()) {
+                (Some(rule), _) => keyed.renamed(rule.text().as_deref()),
+                (None, Some(field)) if name != PROPERTY.0 && name != PART.0 && name != SLOTS.0 => {
+                    format!("write `#[{form}]` above the field that it encodes, such as `{field}`")
+                }
+                _ => format!("write `#[{form}]` above the field"),
+            };
             ctxt.error("T003", attr, format!("`{name}` belongs on a field"), help);
         }
     }

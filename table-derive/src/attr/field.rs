@@ -1,17 +1,18 @@
 //! Field attributes: `#[digits(6)]`, `#[escaped]`, `#[without('_')]`, `#[property("Name", json)]`.
 
 use syn::ext::IdentExt;
-use syn::{Attribute, Ident, LitStr, Meta, Type, parse_quote};
+use syn::parse::ParseStream;
+use syn::{Attribute, Ident, LitStr, Meta};
 
-use crate::attr::foreign::Keyed;
-use crate::attr::{Slot, foreign};
+use crate::attr::keyed::Keyed;
+use crate::attr::proposed::Proposed;
+use crate::attr::settings::{self, Setting};
+use crate::attr::{Slot, foreign, stored};
 use crate::casing::pascal_case;
 use crate::codec::{self, Codec};
-use crate::ctxt::Ctxt;
+use crate::ctxt::{self, Ctxt};
 use crate::grammar::{self, Words};
-use crate::symbol::{
-    ALSO, CHUNKS, ENTITY, INDEX, INDEX_ENTITY, JSON, PARTITION_KEY, PROPERTY, REST, ROW_KEY, Symbol,
-};
+use crate::symbol::{ALSO, CHUNKS, ENTITY, INDEX, INDEX_ENTITY, JSON, PROPERTY, REST, Symbol};
 
 /// The parsed attributes of one field.
 pub(crate) struct FieldAttrs {
@@ -42,51 +43,31 @@ const WORDS: Words = Words {
     known: &[(JSON, "json"), (ALSO, "also"), (REST, "rest"), (CHUNKS, "chunks")],
     suggested: &[
         ("name", "write `#[property(\"Name\")]`"),
-        ("rename", "write `#[property(\"Name\")]`"),
         ("column", "write `#[property(\"Name\")]`"),
         ("serde", "write `json`"),
-        ("with", "write `json`"),
-        (
-            "skip",
-            "move `{cache}` to another struct, because an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`",
-        ),
-        (
-            "ignore",
-            "move `{cache}` to another struct, because an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`",
-        ),
         ("skip_serializing_if", "remove it: a `None` is not stored"),
         (
             "nullable",
-            "remove it, and declare the field as `{name}: Option<_>`: a property that may be absent has this type",
-        ),
-        (
-            "default",
-            "remove it, and declare the field as `{name}: Option<_>`, which is `None` if the property is absent",
+            "remove it, and declare `{name}: Option<_>`: a property that may be absent has this type",
         ),
         (
             "optional",
-            "remove it, and declare the field as `{name}: Option<_>`: a property that may be absent has this type",
+            "remove it, and declare `{name}: Option<_>`: a property that may be absent has this type",
         ),
-        (
-            "key",
-            "declare keys above the struct: `#[partition_key(department)]` and `#[row_key(\"empid_\", id)]`",
-        ),
-        ("type", "a property has the type of its field: `i32`, `String`, `DateTime<Utc>`"),
-        ("unique", "write `#[index(By{Email}, unique, row_key(\"{email}_\", {email}))]` above the struct"),
-        ("index", "write `#[index(By{Email}, unique, row_key(\"{email}_\", {email}))]` above the struct"),
-        (
-            "flatten",
-            "a `BTreeMap<String, Value>` collects all properties that no other field has: `#[property(rest)]`",
-        ),
-        ("alias", "a property has one name: write `#[property(\"Name\")]`"),
-        ("max_length", "remove it: the program checks the length of a text before it writes it"),
-        ("min_length", "remove it: the program checks the length of a text before it writes it"),
+        ("type", "remove it: a property has the type of its field, `_`"),
+        ("column_type", "remove it: a property has the type of its field, `_`"),
+        ("max_length", "remove it: the program checks the length of `{name}` before it writes it"),
+        ("min_length", "remove it: the program checks the length of `{name}` before it writes it"),
         ("precision", "remove it: a property has the precision of its type"),
-        ("column_type", "a property has the type of its field: `i32`, `String`, `DateTime<Utc>`"),
         ("timestamp", "remove it: reads return the Timestamp with the version, `Versioned::timestamp`"),
-        ("required", "a field whose type is not an `Option` is required; remove this"),
+        ("required", "remove it: `{name}` is required, because its type is not an `Option`"),
+        ("not_null", "remove it: `{name}` is required, because its type is not an `Option`"),
     ],
 };
+
+/// Words in `#[property(…)]` that other libraries use for an index of the field, or for a key.
+const OF_INDEX: [&str; 3] = ["index", "indexed", "unique"];
+const OF_KEY: [&str; 5] = ["key", "primary_key", "partition_key", "row_key", "id"];
 
 /// Parses this crate's attributes on a field.
 pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field, keyed: &Keyed<'_>) -> FieldAttrs {
@@ -102,9 +83,9 @@ pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field, keyed: &Keyed<'_>) -> Field
                 own.set(ctxt, attr, (attr.clone(), codec), help);
             }
         } else if attr.path() == &PROPERTY {
-            parse_property(ctxt, attr, field, &mut read);
-        } else {
-            refuse_container_attribute(ctxt, attr, field.ident.as_ref());
+            parse_property(ctxt, attr, field, &mut read, keyed);
+        } else if !keyed.refuse_mark(ctxt, attr) {
+            refuse_container_attribute(ctxt, attr, field.ident.as_ref(), keyed);
             foreign::refuse(ctxt, attr, field.ident.as_ref(), keyed);
         }
     }
@@ -119,7 +100,7 @@ pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field, keyed: &Keyed<'_>) -> Field
     }
 }
 
-fn parse_property(ctxt: &Ctxt, attr: &Attribute, field: &syn::Field, read: &mut Read) {
+fn parse_property(ctxt: &Ctxt, attr: &Attribute, field: &syn::Field, read: &mut Read, keyed: &Keyed<'_>) {
     let form = || {
         let is_named = matches!(attr.meta, Meta::NameValue(_));
         if is_named { "#[property(\"Name\")]".to_owned() } else { WORDS.form.to_owned() }
@@ -131,6 +112,7 @@ fn parse_property(ctxt: &Ctxt, attr: &Attribute, field: &syn::Field, read: &mut 
                 read.name.set(ctxt, &text, text.clone(), "a property has one name");
                 return Ok(());
             }
+            of_another_library(input, field, keyed)?;
             let read = WORDS.word(input, |word, _| {
                 if let Some((known, slot)) = read.flags.iter_mut().find(|(known, _)| word == known) {
                     slot.set(ctxt, word, word.clone(), format!("write `{known}` once"));
@@ -142,6 +124,33 @@ fn parse_property(ctxt: &Ctxt, attr: &Attribute, field: &syn::Field, read: &mut 
     });
 }
 
+/// Reports a word for an index, a key, or another stored form, in the terms of this field.
+fn of_another_library(input: ParseStream, field: &syn::Field, keyed: &Keyed<'_>) -> syn::Result<()> {
+    let ahead = input.fork();
+    let (Ok(word), Some(ident), Some(owner)) = (ahead.call(Ident::parse_any), &field.ident, keyed.owner())
+    else {
+        return Ok(());
+    };
+    let text = word.to_string();
+    if WORDS.known.iter().any(|(known, _)| text == known.0) {
+        return Ok(());
+    }
+    let name = ident.unraw().to_string();
+    let value = Setting { word: text.clone(), value: grammar::rest(&ahead).into_iter().skip(1).collect() };
+    let help = if OF_INDEX.contains(&text.as_str()) {
+        Proposed { unique: text == "unique", row: vec![name], ..Proposed::default() }.help(keyed)
+    } else if OF_KEY.contains(&text.as_str()) {
+        keyed
+            .keys_of(&[name])
+            .unwrap_or_else(|| format!("write `#[partition_key({ident})] #[row_key(\"\")]` above the struct"))
+    } else if let Some(effect) = settings::effect_of(&text) {
+        stored::help(effect, value.name(), field, owner)
+    } else {
+        return Ok(());
+    };
+    Err(ctxt::mistake("T001", &word, format!("unknown word `{word}` in `{PROPERTY}`"), help))
+}
+
 /// Replaces the sample name and type in a message with the field's name and type. If the attribute itself contains the sample name, the name is kept.
 fn of_field(message: &str, attr: &Attribute, field: &syn::Field) -> String {
     const SAMPLE: &str = "\"Name\"";
@@ -150,29 +159,28 @@ fn of_field(message: &str, attr: &Attribute, field: &syn::Field) -> String {
     if let Some(ident) = field.ident.as_ref().filter(|_| !is_written) {
         message = message.replace(SAMPLE, &format!("{:?}", pascal_case(&ident.unraw().to_string())));
     }
-    message.replace("Option<_>", &grammar::type_text(&optional(&field.ty)))
+    let message = message.replace("Option<_>", &grammar::type_text(&stored::optional(&field.ty)));
+    message.replace("`_`", &format!("`{}`", grammar::type_text(&field.ty)))
 }
 
-/// Wraps the type in an `Option`, unless it already is one.
-fn optional(ty: &Type) -> Type {
-    let is_option = matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Option"));
-    if is_option { ty.clone() } else { parse_quote!(Option<#ty>) }
-}
-
-fn refuse_container_attribute(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>) {
-    let keys = "a key lists its pieces in order";
-    let index = "an index has a name and a key, which lists its pieces in order; its rows are in the partition of the entity, whose own RowKey needs \
-                 another literal";
-    let words = [
-        (PARTITION_KEY, "partition_key({department})", keys),
-        (ROW_KEY, "row_key({id})", keys),
-        (INDEX, "index(By{Email}, unique, row_key(\"{email}_\", {email}))", index),
-        (INDEX_ENTITY, "index_entity(By{Email}, at_most = 100, row_key(\"{email}_\", {email}))", index),
-        (ENTITY, "entity(table = \"Company\")", "it describes the whole entity"),
-    ];
-    for (word, form, reason) in words.iter().filter(|(word, ..)| attr.path() == word) {
-        let form = foreign::for_field(form, field);
-        let help = format!("write `#[{form}]` above the struct: {reason}");
-        ctxt.error("T003", attr, format!("`{word}` belongs on the struct"), help);
+fn refuse_container_attribute(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed: &Keyed<'_>) {
+    let wrong = |word: Symbol| format!("`{word}` belongs on the struct");
+    if attr.path() == &INDEX || attr.path() == &INDEX_ENTITY {
+        let word = if attr.path() == &INDEX { INDEX } else { INDEX_ENTITY };
+        let mut proposed = Proposed::of(grammar::arguments(attr), keyed);
+        proposed.list = word == INDEX_ENTITY;
+        if !proposed.has_fields() {
+            proposed.row.extend(field.map(|field| field.unraw().to_string()));
+        }
+        ctxt.error("T003", attr, wrong(word), proposed.help(keyed));
+    } else if attr.path() == &ENTITY {
+        let text = grammar::source(&grammar::arguments(attr));
+        let text = if text.is_empty() { "table = \"Company\"" } else { &text };
+        ctxt.error(
+            "T003",
+            attr,
+            wrong(ENTITY),
+            format!("write `#[entity({text})]` above the struct: it describes the whole entity"),
+        );
     }
 }

@@ -1,20 +1,20 @@
 //! Index attributes: `#[index(Name, unique, table = "…", partition_key(…), row_key(…), include(…), when = …)]` and `#[index_entity(…)]`.
 
-use proc_macro2::{TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use std::fmt::Display;
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, DeriveInput, Ident, LitInt, LitStr, Path, Token, parenthesized};
 
 use crate::attr::Slot;
+use crate::attr::keyed::Keyed;
 use crate::attr::piece::{self, PieceList};
-use crate::casing::pascal_case;
+use crate::attr::proposed::{self, PARTITION_WORDS, Proposed, ROW_WORDS};
 use crate::ctxt::{self, Ctxt};
 use crate::grammar::{self, Words};
-use crate::samples;
-use crate::symbol::{
-    self, AT_MOST, INCLUDE, INDEX, INDEX_ENTITY, PARTITION_KEY, ROW_KEY, TABLE, UNIQUE, WHEN,
-};
+use crate::symbol::{AT_MOST, INCLUDE, INDEX, INDEX_ENTITY, PARTITION_KEY, ROW_KEY, TABLE, UNIQUE, WHEN};
 
 /// A parsed `#[index(…)]` or `#[index_entity(…)]`.
 pub(crate) struct IndexAttr {
@@ -76,46 +76,68 @@ const LISTS: Words = Words {
 const WHEN_FORM: &str = "when = Employee::is_active` of `fn is_active(&self) -> bool";
 
 /// Words that other libraries use for `when`.
-const CONDITIONS: [&str; 3] = ["condition", "filter", "where"];
+const CONDITIONS: [&str; 7] =
+    ["condition", "filter", "where", "partial", "partial_filter", "partial_filter_expression", "predicate"];
+
+/// Words that other libraries use for `include`.
+const INCLUDES: [&str; 6] =
+    ["project", "projection", "projection_type", "keep", "non_key_attributes", "include_properties"];
+
+/// Words that other libraries use for an index whose rows are in partitions of their own.
+const GLOBALS: [&str; 2] = ["global", "gsi"];
 
 const SUGGESTED: &[(&str, &str)] = &[
-    ("key", "write `row_key(\"email_\", email)`"),
-    ("keys", "write `row_key(\"email_\", email)`"),
-    ("field", "write `row_key(\"email_\", email)`"),
-    ("fields", "write `row_key(\"email_\", email)`"),
-    ("columns", "write `row_key(\"email_\", email)`"),
-    ("on", "write `row_key(\"email_\", email)`"),
-    ("sort_key", "write `row_key(\"email_\", email)`"),
-    ("sk", "write `row_key(\"email_\", email)`"),
-    ("range", "write `row_key(\"email_\", email)`"),
-    ("range_key", "write `row_key(\"email_\", email)`"),
-    ("hash_key", "write `partition_key(\"email_\", email)`"),
-    ("hash", "write `partition_key(\"email_\", email)`"),
-    ("pk", "write `partition_key(\"email_\", email)`"),
-    ("project", "write `include(first_name, last_name)`"),
-    ("projection", "write `include(first_name, last_name)`"),
-    ("keep", "write `include(first_name, last_name)`"),
-    ("index_key", "write `row_key(\"email_\", email)`"),
-    ("sparse", "remove it; an entity whose `Option` field is `None` is not in the index"),
-    ("non_unique", "remove it; without `unique`, several entities may have one value"),
-    ("multi", "remove it; without `unique`, several entities may have one value"),
-    ("all", "remove it; without `include(…)`, a copy includes the whole entity"),
+    ("sparse", "remove it: an entity whose `Option` field is `None` is not in the index"),
+    ("non_unique", "remove it: without `unique`, several entities may have one value"),
+    ("multi", "remove it: without `unique`, several entities may have one value"),
+    ("all", "remove it: without `include(…)`, a copy includes the whole entity"),
+    ("type", "remove it: an index is a copy of the entity under another key"),
+    ("background", "remove it: the rows of an index are written together with the entity"),
+    ("ttl", "remove it: index rows do not expire; they are deleted together with the entity"),
+    ("expire_after", "remove it: index rows do not expire; they are deleted together with the entity"),
+    (
+        "expire_after_seconds",
+        "remove it: index rows do not expire; they are deleted together with the entity",
+    ),
 ];
 
 /// Parses one `#[index(…)]` or `#[index_entity(…)]`. Reports an error and returns `None` if the name is missing.
-pub(crate) fn parse(ctxt: &Ctxt, attr: &Attribute, list: bool, of: &DeriveInput) -> Option<IndexAttr> {
+pub(crate) fn parse(
+    ctxt: &Ctxt,
+    attr: &Attribute,
+    list: bool,
+    of: &DeriveInput,
+    keyed: &Keyed<'_>,
+) -> Option<IndexAttr> {
     let words = if list { &LISTS } else { &COPIES };
-    let read = |input: ParseStream| parse_words(ctxt, input, attr, words, of);
+    let read = |input: ParseStream| parse_words(ctxt, input, &Place { attr, words, of, keyed });
     grammar::in_parentheses(ctxt, attr, words.form, read).flatten()
 }
 
-fn parse_words(
-    ctxt: &Ctxt,
-    input: ParseStream,
-    attr: &Attribute,
-    words: &Words,
-    of: &DeriveInput,
-) -> Option<IndexAttr> {
+/// An index attribute, and the declaration that has it.
+struct Place<'p> {
+    attr: &'p Attribute,
+    words: &'static Words,
+    of: &'p DeriveInput,
+    keyed: &'p Keyed<'p>,
+}
+
+impl Place<'_> {
+    /// Returns the index that the attribute declares in the words of any library.
+    fn proposed(&self) -> Proposed {
+        let list = self.words.of == INDEX_ENTITY;
+        Proposed { list, ..Proposed::of(grammar::arguments(self.attr), self.keyed) }
+    }
+
+    /// Reports a word of another library. The help text shows the whole index, so the rest of the attribute is skipped.
+    fn unknown(&self, input: ParseStream, word: &Ident, help: impl Display) -> syn::Error {
+        let _ = input.parse::<TokenStream>();
+        ctxt::mistake("T001", word, format!("unknown word `{word}` in `{}`", self.words.of), help)
+    }
+}
+
+fn parse_words(ctxt: &Ctxt, input: ParseStream, place: &Place<'_>) -> Option<IndexAttr> {
+    let Place { attr, words, .. } = *place;
     let mut name = None;
     let mut is_first = true;
     let mut unique = Slot::empty(UNIQUE.0);
@@ -128,11 +150,10 @@ fn parse_words(
     let mut list_broken = false;
     let sound = grammar::list(ctxt, words.of.0, words.form, input, |input| {
         if std::mem::take(&mut is_first) {
-            name = Some(parse_name(input, words)?);
+            name = Some(parse_name(input, place)?);
             return Ok(());
         }
-        no_condition(input, words, of)?;
-        no_field(input, words, name.as_ref(), of)?;
+        of_another_library(input, place)?;
         words.word(input, |word, input| {
             if word == UNIQUE {
                 unique.set(ctxt, word, word.clone(), "write `unique` once");
@@ -146,7 +167,12 @@ fn parse_words(
                 let function = grammar::value(input, Path::parse_mod_style).map_err(|_| {
                     let rest = grammar::rest(input);
                     let rest = if rest.is_empty() { word.to_token_stream() } else { rest };
-                    ctxt::mistake("T004", rest, "malformed `when`", when_help(of))
+                    ctxt::mistake(
+                        "T004",
+                        rest.clone(),
+                        "`when` takes the path of a function",
+                        when_help(rest, place),
+                    )
                 })?;
                 when.set(ctxt, word, function, "name one function, which may test several conditions");
             } else if word == INCLUDE {
@@ -185,86 +211,97 @@ fn parse_words(
     })
 }
 
-/// Returns a help text that shows `when` with the path of one of the struct's methods.
-fn when_help(of: &DeriveInput) -> String {
-    format!("write `when = {}::is_active` of `fn is_active(&self) -> bool`", of.ident)
+/// Returns a help text that shows `when` with a method of the struct. The method reads a field named in the wrong tokens, or any field of type `bool`.
+fn when_help(wrong: TokenStream, place: &Place<'_>) -> String {
+    let Place { of: DeriveInput { ident, .. }, keyed, .. } = place;
+    let is_flag =
+        |name: &String| keyed.field(name).is_some_and(|field| grammar::type_text(&field.ty) == "bool");
+    let all = keyed.fields().filter_map(|field| field.ident.as_ref().map(|ident| ident.unraw().to_string()));
+    let named = keyed.fields_in(wrong);
+    let flag = named.into_iter().find(is_flag).or_else(|| all.into_iter().find(is_flag));
+    let method = flag
+        .as_deref()
+        .map_or("is_active".to_owned(), |flag| format!("is_{}", flag.trim_start_matches("is_")));
+    let body = flag.map_or_else(|| "true".to_owned(), |flag| format!("self.{flag}"));
+    format!(
+        "write `when = {ident}::{method}`, with `impl {ident} {{ fn {method}(&self) -> bool {{ {body} }} }}`"
+    )
 }
 
-/// Reports another library's word for `when`.
-fn no_condition(input: ParseStream, words: &Words, of: &DeriveInput) -> syn::Result<()> {
-    match input.fork().call(Ident::parse_any) {
-        Ok(word) if CONDITIONS.iter().any(|other| word == other) => {
-            let fact = format!("unknown word `{word}` in `{}`", words.of);
-            Err(ctxt::mistake("T001", &word, fact, when_help(of)))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Reports a bare name that resembles no known word. Such a name is probably a key field.
-fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>, of: &DeriveInput) -> syn::Result<()> {
+/// Reports a word of another library, or the bare name of a field, in the terms of this index.
+fn of_another_library(input: ParseStream, place: &Place<'_>) -> syn::Result<()> {
     let ahead = input.fork();
-    let Ok(name) = ahead.call(Ident::parse_any) else { return Ok(()) };
-    let text = name.to_string();
-    let known = || words.known.iter().map(|(word, _)| word.0);
-    // Most names are known words. They are looked up first, because the similarity search is slow in an unoptimised macro.
-    let is_word = known().any(|word| text == word)
-        || words.suggested.iter().any(|(word, _)| text == *word)
-        || symbol::nearest(&text, known()).is_some();
-    if is_word || !grammar::may_end(&ahead) {
+    let Ok(word) = ahead.call(Ident::parse_any) else { return Ok(()) };
+    let text = word.to_string();
+    let is = |words: &[&str]| words.contains(&text.as_str());
+    // Most words are known. They are looked up first, because the other lists are longer.
+    if place.words.known.iter().any(|(known, _)| text == known.0) {
         return Ok(());
     }
-    let first = index.filter(|index| index.to_string().starts_with(char::is_lowercase));
-    let help = match first {
-        Some(first) => {
-            // By default, index rows share the entity's partition, so the `RowKey` need not repeat the fields of the `PartitionKey`.
-            let partition = of.attrs.iter().find(|attr| attr.path() == &PARTITION_KEY);
-            let partition =
-                partition.map(|attr| grammar::names(grammar::arguments(attr))).unwrap_or_default();
-            let fields = [first, &name].into_iter().filter(|field| !partition.contains(field));
-            let fields: TokenStream = fields.map(|field| quote!(#field,)).collect();
-            format!("write `{}`", samples::with_names(words.form, &fields))
+    let arguments = grammar::rest(&ahead);
+    let is_row = is(ROW_WORDS);
+    if (is_row || is(PARTITION_WORDS)) && proposed::are_pieces(&arguments, place.keyed) {
+        let own = if is_row { ROW_KEY } else { PARTITION_KEY };
+        let help = format!("write `{own}{}`", grammar::source(&arguments));
+        return Err(ctxt::mistake(
+            "T001",
+            &word,
+            format!("unknown word `{word}` in `{}`", place.words.of),
+            help,
+        ));
+    }
+    let is_field = grammar::may_end(&ahead) && place.keyed.field(&text).is_some();
+    if is_row || is(PARTITION_WORDS) || is_field {
+        let proposed = place.proposed();
+        if proposed.has_fields() {
+            return Err(place.unknown(input, &word, proposed.help(place.keyed)));
         }
-        None => format!("a field belongs in the key: `row_key({name})`"),
+    }
+    let help = if is(&CONDITIONS) {
+        when_help(arguments, place)
+    } else if is(&GLOBALS) {
+        let mut proposed = place.proposed();
+        proposed.partition.extend(proposed.row.drain(..proposed.row.len().min(1)));
+        if !proposed.has_fields() {
+            return Ok(());
+        }
+        return Err(place.unknown(input, &word, proposed.help(place.keyed)));
+    } else if is(&INCLUDES) {
+        included(&arguments, place)
+    } else {
+        return Ok(());
     };
-    Err(ctxt::mistake("T001", &name, format!("unknown word `{name}` in `{}`", words.of), help))
+    Err(ctxt::mistake("T001", &word, format!("unknown word `{word}` in `{}`", place.words.of), help))
 }
 
-/// Returns the correct syntax for an index that is declared with another library's settings, such as `name = "ByEmail", columns = [email], unique = true`.
-fn settings_of(input: ParseStream, words: &Words) -> Option<String> {
-    let ahead = input.fork();
-    ahead.call(Ident::parse_any).ok().filter(|word| word == "name" || word == "index_name")?;
-    ahead.parse::<Token![=]>().ok()?;
-    let text = grammar::rest(&ahead).to_string();
-    let rest: TokenStream = input.fork().parse().ok()?;
-    let is_fields =
-        |word: &Ident| words.suggested.iter().any(|(other, help)| word == other && help.contains("_key("));
-    let mut tokens = rest
-        .clone()
-        .into_iter()
-        .skip_while(|token| !matches!(token, TokenTree::Ident(word) if is_fields(word)));
-    tokens.next()?;
-    let fields: TokenStream = tokens
-        .take_while(|token| !matches!(token, TokenTree::Punct(sign) if sign.as_char() == ','))
-        .collect();
-    let own = format!("({}", pascal_case(text.trim_matches('"')));
-    let form = samples::with_names(words.form, &fields);
-    Some(form.replace("(ByEmail", &own).replace("(ByName", &own))
+/// Returns the help text that shows `include` with the fields in the arguments of another library's word.
+fn included(arguments: &TokenStream, place: &Place<'_>) -> String {
+    let fields = place.keyed.fields_in(arguments.clone());
+    let text = arguments.to_string().to_ascii_lowercase();
+    if !fields.is_empty() {
+        format!("write `include({})`", fields.join(", "))
+    } else if text.contains("keys") {
+        "write `include()`: each copy contains the key of its entity and no other field".to_owned()
+    } else {
+        "remove it: without `include(…)`, a copy includes the whole entity".to_owned()
+    }
 }
 
 /// Parses the name at the start of an index attribute.
-fn parse_name(input: ParseStream, words: &Words) -> syn::Result<Ident> {
+fn parse_name(input: ParseStream, place: &Place<'_>) -> syn::Result<Ident> {
+    let words = place.words;
     let whole = grammar::rest(input);
     let nameless = |tokens: TokenStream| {
-        let help = format!("write the name first: `{}`", words.form);
+        let proposed = place.proposed();
+        let help = if proposed.has_fields() {
+            // The remaining settings are part of the same error.
+            let _ = input.parse::<TokenStream>();
+            proposed.help(place.keyed)
+        } else {
+            format!("write the name first: `{}`", words.form)
+        };
         ctxt::mistake("T004", tokens, "an index starts with its name", help)
     };
-    if let Some(form) = settings_of(input, words) {
-        let name = input.parse::<Ident>()?;
-        // The remaining settings are part of the same error.
-        input.parse::<TokenStream>()?;
-        return Err(ctxt::mistake("T004", name, "an index starts with its name", format!("write `{form}`")));
-    }
     let Ok(name) = input.parse::<Ident>() else { return Err(nameless(whole)) };
     let is_word = words.known.iter().any(|(word, _)| name == *word) || input.peek(Token![=]);
     if is_word { Err(nameless(name.into_token_stream())) } else { Ok(name) }

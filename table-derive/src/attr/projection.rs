@@ -22,6 +22,9 @@ pub(crate) struct ProjectionAttrs {
     pub(crate) suggested: Option<Path>,
 }
 
+/// The help text for a list of fields.
+const FIELDS: &str = "remove it: a projection reads the fields that the struct declares";
+
 const WORDS: Words = Words {
     of: PROJECTION,
     form: "#[projection(of = Employee)]",
@@ -30,6 +33,10 @@ const WORDS: Words = Words {
         ("entity", "write `of = Employee`"),
         ("from", "write `of = Employee`"),
         ("table", "write `of = Employee`"),
+        ("select", FIELDS),
+        ("fields", FIELDS),
+        ("columns", FIELDS),
+        ("include", FIELDS),
     ],
 };
 

@@ -30,7 +30,13 @@ pub(super) fn no_piece(input: ParseStream, before: Option<&Ident>) -> syn::Error
     } else {
         format!("write `{}`: a piece is a literal, a field or a codec around a field", suggested.join(", "))
     };
-    ctxt::mistake("T004", whole, "expected a piece of a key", help)
+    let text = grammar::source(&whole);
+    let wrong = if text.len() <= 60 {
+        format!("`{text}` is not a piece of a key")
+    } else {
+        "this is not a piece of a key".to_owned()
+    };
+    ctxt::mistake("T004", whole, wrong, help)
 }
 
 /// Settings of other libraries whose values are key pieces.

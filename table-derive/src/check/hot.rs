@@ -73,6 +73,12 @@ fn may_be_time(entity: &Entity<'_>, at: usize) -> bool {
     path.path.segments.last().is_some_and(|last| last.ident == "DateTime" || last.ident == "NaiveDate")
 }
 
+/// Returns `true` if a field's type is written as `NaiveDate`.
+fn is_date(entity: &Entity<'_>, at: usize) -> bool {
+    let Some(Type::Path(path)) = entity.fields.get(at).map(|field| field.ty) else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == "NaiveDate")
+}
+
 /// Returns `true` if a field's type is `bool`.
 fn is_bool(entity: &Entity<'_>, at: usize) -> bool {
     entity
@@ -83,7 +89,9 @@ fn is_bool(entity: &Entity<'_>, at: usize) -> bool {
 
 /// Reports a `PartitionKey` that consists only of timestamps (PAT-ANTI-1). The compiler reports all other cases, such as dates and type aliases.
 fn time_alone(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
-    let follows = |part: &Part| entity.is_instant(part.field) && part.codec.follows_time();
+    let follows = |part: &Part| {
+        (entity.is_instant(part.field) || is_date(entity, part.field)) && part.codec.follows_time()
+    };
     if key.parts().next().is_none() || !key.parts().all(follows) || entity.allows.may_waive(HOT_PARTITION) {
         return;
     }

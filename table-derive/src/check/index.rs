@@ -3,13 +3,14 @@
 use syn::ext::IdentExt;
 use syn::{Ident, LitInt};
 
+use crate::attr::keyed::Keyed;
 use crate::casing::pascal_case;
 use crate::check::ended;
 use crate::ctxt::Ctxt;
 use crate::grammar;
 use crate::model::index::Index;
 use crate::model::key::Key;
-use crate::model::{Entity, Field, resolve};
+use crate::model::{Entity, Field, kind_of_type, resolve};
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     name_twice(ctxt, entity);
@@ -54,18 +55,39 @@ fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
             } else {
                 ended::field(entity, name).into_iter().chain(ended::fields(entity, own)).collect()
             };
-            format!(
-                "an index starts with a name, and a field belongs in its key: `#[{word}(By{}, {unique}{at_most}row_key(\"{field}_\", {}))]`",
+            let form = format!(
+                "#[{word}(By{}, {unique}{at_most}row_key(\"{field}_\", {}))]",
                 pascal_case(&field),
                 pieces.join(", ")
+            );
+            with_own_key(
+                entity,
+                index,
+                &form,
+                "an index starts with a name, and a field belongs in its key: ",
             )
         } else if let Some(pieces) = row_key_of_name(entity, index) {
             let own = grammar::source(&grammar::arguments(&index.attr.original));
-            format!("name the fields to look up by: `#[{word}({own}, row_key({pieces}))]`")
+            let form = format!("#[{word}({own}, row_key({pieces}))]");
+            with_own_key(entity, index, &form, "name the fields to look up by: ")
         } else {
             format!("name the fields to look up by: `#[{word}({name}, row_key(field))]`")
         };
         ctxt.error("T060", name, format!("the index `{name}` has no `row_key`"), help);
+    }
+}
+
+/// Returns the help text that shows an index. If its rows are in the partitions of the entities, whose `RowKey` has no literal, the text also shows that key
+/// with a literal.
+fn with_own_key(entity: &Entity<'_>, index: &Index, form: &str, why: &str) -> String {
+    let Some(named) = kind_of_type::fields(entity.original) else { return format!("{why}`{form}`") };
+    let is_here = index.partition_key.is_none() && index.attr.table.is_none();
+    let keyed = Keyed::of(entity.original, named);
+    match keyed.row_key_with_literal().filter(|_| is_here) {
+        Some((own, before)) => format!(
+            "{why}write `{own} {form}` above the struct, in place of `{before}`: both kinds of rows are in one partition, so each starts with another literal"
+        ),
+        None => format!("{why}`{form}`"),
     }
 }
 

@@ -10,13 +10,19 @@ use crate::ctxt::Ctxt;
 use crate::grammar;
 use crate::model::key::Key;
 use crate::model::{Entity, Field};
-use crate::symbol::{self, PARTITION_KEY, ROW_KEY, Symbol};
+use crate::symbol::{self, PARTITION_KEY, PROPERTY, ROW_KEY, Symbol};
 
 /// Reports a missing `PartitionKey` or `RowKey` (ENT-1).
 pub(super) fn check<'m>(ctxt: &Ctxt, entity: &'m Entity<'_>, keys: impl Iterator<Item = &'m Key>) {
     let used: Vec<usize> = keys.flat_map(Key::parts).map(|part| part.field).collect();
     let fields = entity.fields.iter().enumerate();
     let mut unused: Vec<_> = fields.filter(|(at, _)| !used.contains(at)).map(|(_, field)| field).collect();
+    // A field such as `id` identifies an entity in the whole table.
+    let of_type = format!("{}_id", snake_case(&entity.original.ident.unraw().to_string()));
+    let is_whole_key = entity.partition_key.as_ref().is_some_and(|key| {
+        let mut names = key.parts().map(|part| part.name.unraw().to_string());
+        names.any(|name| name == "id" || name == of_type)
+    });
     let mut report = |word: Symbol, what: &str| {
         let misspelt = entity.original.attrs.iter().find(|attr| resembles(attr, word));
         let is_usable = |field: &&Field<'_>| {
@@ -28,6 +34,9 @@ pub(super) fn check<'m>(ctxt: &Ctxt, entity: &'m Entity<'_>, keys: impl Iterator
                 let pieces = misspelt.map(|attr| grammar::arguments(attr).to_string()).unwrap_or_default();
                 format!("write `#[{word}({pieces})]` above the struct")
             }
+            Some(_) if word == ROW_KEY && is_whole_key => format!(
+                "write `#[{word}(\"\")]` above the struct, for one entity in each partition; or name the field that identifies an entity within its partition"
+            ),
             Some(example) => format!(
                 "{what}: `#[{word}({example})]`, or a literal and fields: `#[{word}(\"{example}_\", {example})]`"
             ),
@@ -52,9 +61,13 @@ pub(super) fn check<'m>(ctxt: &Ctxt, entity: &'m Entity<'_>, keys: impl Iterator
     };
     // A key attribute that is on a field, or that belongs to another library, is reported at its own span.
     let is_missing = |key: &Option<Key>, word: Symbol| {
-        let of_fields = entity.fields.iter().flat_map(|field| &field.original.attrs);
-        let mut attributes = entity.original.attrs.iter().chain(of_fields);
-        key.is_none() && !attributes.any(|attribute| names_key(attribute, word))
+        let mut of_fields = entity.fields.iter().flat_map(|field| &field.original.attrs);
+        let mut attributes = entity.original.attrs.iter();
+        // The error at a field shows both keys.
+        let mut is_reported = || {
+            of_fields.any(|it| names_key(it, PARTITION_KEY) || names_key(it, ROW_KEY) || is_key_property(it))
+        };
+        key.is_none() && !attributes.any(|attribute| names_key(attribute, word)) && !is_reported()
     };
     let has_misspelt = |word| entity.original.attrs.iter().any(|attr| resembles(attr, word));
     let are_missing =
@@ -126,6 +139,12 @@ fn one_in_each_partition(field: &str) -> (String, String) {
             "for one entity in each partition; if several entities share a partition, name their common field in `partition_key` and `{field}` in `row_key`"
         ),
     )
+}
+
+/// Returns `true` for `#[property(key)]`, which is reported with both keys.
+fn is_key_property(attr: &Attribute) -> bool {
+    let is_key = |name: &Ident| symbol::FOREIGN_KEYS.iter().any(|key| name == key);
+    attr.path() == &PROPERTY && grammar::names(grammar::arguments(attr)).iter().any(is_key)
 }
 
 /// Returns `true` if an attribute's name is a misspelling of `word`.

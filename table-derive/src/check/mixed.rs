@@ -125,7 +125,9 @@ fn report_mixed(ctxt: &Ctxt, own_key: &Key, index: &Index, mixing: Mixing<'_>) {
         }
     };
     let method = index.method();
-    let pieces = started(&format!("{method}_"), index.row_key_pieces());
+    // A literal at the start is replaced, because it is the cause.
+    let written = index.row_key_pieces().into_iter().skip_while(|piece| piece.starts_with('"')).collect();
+    let pieces = started(&format!("{method}_"), written);
     let also = if own_key.literal_from(0).is_empty() && other.name == "the entity itself" {
         let first = own_key.parts().next().map(|part| format!("{}_", part.name.unraw()));
         let own = grammar::items(grammar::arguments(&own_key.original));

@@ -4,8 +4,10 @@
 use std::fmt::Display;
 
 use syn::ext::IdentExt;
-use syn::{GenericArgument, PathArguments, PathSegment, Type, TypePath};
+use syn::{GenericArgument, Ident, PathArguments, PathSegment, Type, TypePath};
 
+use crate::casing::pascal_case;
+use crate::check::ended;
 use crate::ctxt::Ctxt;
 use crate::grammar::type_text as text;
 use crate::model::Entity;
@@ -29,7 +31,9 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
         let wrong = if field.attrs.rest.is_some() {
             None
         } else if own.iter().any(|key| has(key, at)) {
-            wrong(&field.ident.unraw(), field.ty)
+            let wrong = wrong(&field.ident.unraw(), field.ty);
+            let help = argument(field.ty, "Option").and_then(|inner| optional(entity, at, inner));
+            wrong.map(|wrong| Wrong { help: help.unwrap_or(wrong.help), ..wrong })
         } else if !entity.key_needs(at) && of_indexes.iter().any(|key| has(key, at)) {
             wrong(&field.ident.unraw(), argument(field.ty, "Option").unwrap_or(field.ty))
         } else {
@@ -37,6 +41,26 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
         };
         report(ctxt, field.ty, wrong);
     }
+}
+
+/// Returns the help text for an `Option` in the `RowKey`: a value for its absence, or an index in place of the part. Returns `None` if the `RowKey` has no other
+/// field.
+fn optional(entity: &Entity<'_>, at: usize, inner: &Type) -> Option<String> {
+    let key = entity.row_key.as_ref()?;
+    let name = &key.parts().find(|part| part.field == at)?.name;
+    let others: Vec<&Ident> = key.parts().filter(|part| part.field != at).map(|part| &part.name).collect();
+    let first = others.first()?;
+    let literal =
+        Some(key.literal_from(0)).filter(|text| !text.is_empty()).unwrap_or_else(|| format!("{first}_"));
+    let own = ended::fields(entity, others.iter().copied()).join(", ");
+    let (plain, owner) = (name.unraw(), &entity.original.ident);
+    let index = [ended::field(entity, name).join(", "), own.clone()].join(", ");
+    Some(format!(
+        "write `{plain}: {}`, with a value that no `{owner}` has for an absent one; or keep the `Option`, and write \
+         `#[row_key({literal:?}, {own})] #[index(By{}, row_key(\"{plain}_\", {index}))]` above the struct: an index may contain an `Option`",
+        text(inner),
+        pascal_case(&plain.to_string()),
+    ))
 }
 
 /// Reports a key newtype whose inner type cannot be part of a key.
@@ -57,6 +81,9 @@ fn report(ctxt: &Ctxt, ty: &Type, wrong: Option<Wrong>) {
 pub(super) fn is_part(ty: &Type) -> bool {
     wrong(&"value", ty).is_none()
 }
+
+/// The type of an instant, with a path that needs no import.
+const INSTANT: &str = "chrono::DateTime<chrono::Utc>";
 
 /// Returns the error message and the help text for the named field if its type has no key encoding.
 fn wrong(name: &dyn Display, ty: &Type) -> Option<Wrong> {
@@ -86,11 +113,14 @@ fn wrong(name: &dyn Display, ty: &Type) -> Option<Wrong> {
                     &text(argument(ty, "Option")?),
                     ", and an index for the entities that have the value: the key of an index may contain an `Option`",
                 ),
-                "NaiveDateTime" | "SystemTime" => instead("it is not an instant in UTC", "DateTime<Utc>", ""),
-                "DateTime" if is_elsewhere(last) => {
-                    instead("it is not an instant in UTC", "DateTime<Utc>", "")
+                "NaiveDateTime" => {
+                    instead("it is not an instant in UTC", INSTANT, "; `.and_utc()` converts a time in UTC")
                 }
-                "Cow" | "Arc" | "Rc" => instead("an entity owns its key", &owned(inner(last)?), ""),
+                "SystemTime" => instead("it is not an instant in UTC", INSTANT, "; `.into()` converts it"),
+                "DateTime" if is_elsewhere(last) => {
+                    instead("it is not an instant in UTC", INSTANT, "; `.to_utc()` converts it")
+                }
+                "Cow" | "Arc" | "Rc" | "Box" => instead("an entity owns its key", &owned(inner(last)?), ""),
                 "Vec" if text(inner(last)?) == "u8" => {
                     instead("bytes are not a text", "String", ", such as the hexadecimal digits of the bytes")
                 }
@@ -142,9 +172,10 @@ pub(super) fn argument<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
 }
 
 /// Returns the owned equivalent of the type behind a reference.
-fn owned(ty: &Type) -> String {
+pub(crate) fn owned(ty: &Type) -> String {
     match text(ty).as_str() {
         "str" => "String".to_owned(),
+        "[u8]" => "Vec<u8>".to_owned(),
         text => text.to_owned(),
     }
 }

@@ -3,41 +3,23 @@
 //! A struct may also be serialised with serde or stored with another library, so these attributes are allowed on a field with `#[property(…)]`, where the
 //! stored form is declared explicitly, and on a struct that names its table.
 
+use quote::ToTokens;
 use syn::Attribute;
 use syn::ext::IdentExt;
 
-use crate::attr::foreign::LIBRARIES;
-use crate::attr::settings::{self, Setting};
-use crate::casing::pascal_case;
+use crate::attr::foreign::{LIBRARIES, table_of_library};
+use crate::attr::settings::{self, Effect};
+use crate::attr::stored;
 use crate::ctxt::Ctxt;
+use crate::grammar;
 use crate::model::{Entity, Field};
 use crate::symbol::{ENTITY, PROPERTY};
 
-/// The settings that, in their own libraries, change the stored value of a field, each with its effect.
-const OF_FIELDS: &[(&[&str], Effect)] = &[
-    (&["skip", "skip_serializing", "skip_deserializing", "ignore"], Effect::Skips),
-    (&["flatten", "embed"], Effect::Flattens),
-    (&["rename", "column_name", "alias"], Effect::Renames),
-    (
-        &["with", "serialize_with", "deserialize_with", "serialize_as", "deserialize_as", "json"],
-        Effect::Converts,
-    ),
-    (&["default"], Effect::Defaults),
-];
-/// The settings that contain a table name.
-const OF_TABLES: [&str; 3] = ["table_name", "table", "collection"];
-
-/// The effect of a setting in its own library.
-#[derive(Clone, Copy)]
-enum Effect {
-    Skips,
-    Flattens,
-    Renames,
-    Converts,
-    Defaults,
-}
-
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
+    // The missing keys are reported first, with the table of the other library. They may also contain the fields.
+    if entity.partition_key.is_none() || entity.row_key.is_none() {
+        return;
+    }
     for field in &entity.fields {
         let attributes = &field.original.attrs;
         if attributes.iter().any(|attribute| attribute.path() == &PROPERTY) {
@@ -45,7 +27,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
         }
         let elsewhere = attributes.iter().filter_map(|attribute| Some((attribute, library(attribute)?)));
         for (attribute, library) in elsewhere {
-            check_field(ctxt, field, attribute, library);
+            check_field(ctxt, entity, field, attribute, library);
         }
     }
     table(ctxt, entity);
@@ -57,60 +39,36 @@ fn library(attribute: &Attribute) -> Option<&'static str> {
     ["serde"].into_iter().chain(LIBRARIES).find(|library| name == *library)
 }
 
-fn check_field(ctxt: &Ctxt, field: &Field<'_>, attribute: &Attribute, library: &str) {
+fn check_field(ctxt: &Ctxt, entity: &Entity<'_>, field: &Field<'_>, attribute: &Attribute, library: &str) {
     let settings = settings::of(attribute);
-    let found = OF_FIELDS.iter().find_map(|(words, effect)| {
-        let is_meant = |setting: &&Setting| words.contains(&setting.word.as_str());
-        Some((settings.iter().find(is_meant)?, *effect))
-    });
-    let Some((setting, effect)) = found else { return };
-    let (ident, word) = (field.ident.unraw(), &setting.word);
+    let Some((setting, effect)) = settings::effect(&settings) else { return };
     // A key contains the field's value but not its name.
     let Some(property) = &field.property else { return };
-    if matches!(effect, Effect::Defaults) && is_optional(field) {
+    let is_optional = || stored::is_any_of(field.ty, &["Option"]);
+    if matches!(effect, Effect::Defaults) && is_optional() {
         return;
     }
-    let name = &property.name;
-    let stay = format!("if that is meant, write `#[property({name:?})]` above it");
-    let help = match effect {
-        Effect::Renames => {
-            let text = setting.text().filter(|text| syn::parse_str::<syn::Ident>(text).is_ok());
-            let text = text.unwrap_or_else(|| name.clone());
+    let (ident, word, name) = (field.ident.unraw(), &setting.word, &property.name);
+    let text = setting.name().filter(|text| syn::parse_str::<syn::Ident>(text).is_ok());
+    let keep = format!("`#[property({name:?})]` above `{ident}` to keep `{name}`");
+    let help = match (effect, text) {
+        (Effect::Renames, Some(text)) => {
             format!(
-                "write `#[property({text:?})]` above `{ident}` to store it under this name, or `#[property({name:?})]` to keep `{name}`"
+                "write `#[property({text:?})]` in place of `{}`, or {keep}",
+                grammar::source(&attribute.to_token_stream())
             )
         }
-        Effect::Flattens if is_map(field) => format!(
-            "declare it as `#[property(rest)] {ident}: BTreeMap<String, Value>`, with `table_core::Value`, which contains the properties that no other field has"
-        ),
-        Effect::Flattens => {
-            format!("declare the fields of `{ident}` here, or store it as JSON: `#[property(json)]`")
+        (Effect::Renames, None) => format!("write {keep}"),
+        _ => {
+            let help = stored::help(effect, None, field.original, &entity.original.ident);
+            format!(
+                "{help}; if the attribute is for `{library}` alone, write `#[property({name:?})]` above `{ident}`"
+            )
         }
-        Effect::Converts => format!("store it as JSON, which serde writes: `#[property(json)]`; {stay}"),
-        Effect::Skips => {
-            format!("move the field to another struct, because an entity stores all of its fields; {stay}")
-        }
-        Effect::Defaults => format!(
-            "declare `{ident}` as an `Option`, which is `None` if the property is absent; if it is always stored, write `#[property({name:?})]` above it"
-        ),
     };
     let wrong =
         format!("`{library}({word})` does not change how `{ident}` is stored: as the property `{name}`");
     ctxt.error("T015", attribute, wrong, help);
-}
-
-fn is_optional(field: &Field<'_>) -> bool {
-    is_any_of(field, &["Option"])
-}
-
-fn is_map(field: &Field<'_>) -> bool {
-    is_any_of(field, &["HashMap", "BTreeMap", "Map"])
-}
-
-/// Returns `true` if a field's type has one of these names.
-fn is_any_of(field: &Field<'_>, names: &[&str]) -> bool {
-    let syn::Type::Path(path) = field.ty else { return false };
-    path.path.segments.last().is_some_and(|last| names.iter().any(|name| last.ident == name))
 }
 
 /// Reports another library's table-name setting if the declaration does not specify a table.
@@ -123,17 +81,11 @@ fn table(ctxt: &Ctxt, entity: &Entity<'_>) {
             .any(|attribute| settings::of(attribute).iter().any(|setting| setting.word == "table"))
     };
     for attribute in attributes {
-        let Some(library) = library(attribute).filter(|library| *library != "serde") else { continue };
-        let settings = settings::of(attribute);
-        let Some(setting) = settings.iter().find(|setting| OF_TABLES.contains(&setting.word.as_str())) else {
-            continue;
-        };
+        let Some((word, name)) = table_of_library(attribute) else { continue };
         if is_named() {
             return;
         }
-        let name = setting.text().unwrap_or_else(|| setting.value.to_string());
-        let name = if name.chars().all(char::is_alphanumeric) { name } else { pascal_case(&name) };
-        let (word, own) = (&setting.word, &entity.name);
+        let (library, own) = (library(attribute).unwrap_or_default(), &entity.name);
         let wrong = format!("`{library}({word})` does not name the table of `{own}`, which is `{own}`");
         let help = format!(
             "write `#[entity(table = {name:?})]` above the struct, or `#[entity(table = {own:?})]` to keep this name"

@@ -200,6 +200,17 @@ fn parse_one_of(
     input: ParseStream,
     is_in_key: bool,
 ) -> syn::Result<TokenStream> {
+    // A .NET format is in quotes: `guid("N", id)`.
+    let quoted = input.fork().parse::<LitStr>().ok().and_then(|text| text.parse_with(Ident::parse_any).ok());
+    if let Some(name) = quoted {
+        let field = is_in_key.then(|| last_field_of(&input.fork()));
+        let help =
+            suggested_form(word.name, &name, field.as_ref().map(|field| field.as_deref().unwrap_or("field")));
+        if let Some(help) = help {
+            let text: LitStr = input.parse()?;
+            return Err(mistake("T001", text, format!("unknown word `{name}` in `{}`", word.name), help));
+        }
+    }
     let name = input.call(Ident::parse_any)?;
     let found = words.iter().find(|(word, _)| name == *word).and_then(|(_, tokens)| tokens.parse().ok());
     found.ok_or_else(|| {
@@ -232,7 +243,7 @@ fn parse_pattern(input: ParseStream) -> syn::Result<TokenStream> {
             "[T008] `{letter}` is not allowed in a date pattern\n\nhelp: {}",
             date_format::pattern(&value).map_or_else(
                 || format!(
-                    "use `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f`, digits, and the separators `- _ : . , T Z` or a space: `{form}`"
+                    "write `{form}`: a pattern consists of `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, `f`, digits, and the separators `- _ : . , T Z` or a space"
                 ),
                 |right| format!("a pattern has the units of .NET: write `{}`", form.replace("yyyy-MM-dd", &right)),
             )

@@ -16,6 +16,7 @@ const CODECS: &[(&str, &str)] = &[
     ("reverse", "write `desc({at})`"),
     ("reversed", "write `desc({at})`"),
     ("rev", "write `desc({at})`"),
+    ("inverse", "write `desc({at})`"),
     ("descending", "write `desc({at})`"),
     ("newest_first", "write `desc({at})`"),
     ("inverted_ticks", "write `desc({at})`: the ticks, counted down"),
@@ -109,8 +110,10 @@ const ARGUMENTS: &[(&str, &[&str], Option<&str>, &str)] = &[
 pub(crate) fn suggested(word: &Ident, field: Option<&str>) -> Option<String> {
     if let Some((hash, digits)) = HASH_DIGITS.iter().find(|(hash, _)| word == hash) {
         let form = format!("hash({hash}, {digits}, {})", field.unwrap_or("user"));
+        let is_optional = matches!(*hash, "sha256" | "md5");
+        let feature = if is_optional { "; it needs `features = [\"hashes\"]` in Cargo.toml" } else { "" };
         return Some(format!(
-            "write `{form}` for all {digits} hexadecimal digits of the hash, or fewer digits"
+            "write `{form}` for all {digits} hexadecimal digits of the hash, or fewer digits{feature}"
         ));
     }
     let help = CODECS.iter().find(|(other, _)| word == other).map(|(_, help)| filled(help, field));

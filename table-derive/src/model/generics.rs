@@ -3,7 +3,8 @@
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{
-    FieldsNamed, GenericParam, Generics, Ident, ImplGenerics, Type, TypeGenerics, WhereClause, parse_quote,
+    FieldsNamed, GenericArgument, GenericParam, Generics, Ident, ImplGenerics, PathArguments, Type,
+    TypeGenerics, WhereClause, parse_quote,
 };
 
 use crate::ctxt::Ctxt;
@@ -24,6 +25,37 @@ impl ToTokens for Declared<'_> {
     }
 }
 
+/// Returns the owned equivalent of a borrowed type, such as `String` for `&'a str` and `Cow<'a, str>`. Returns `None` for a type without a lifetime.
+fn owned(ty: &Type) -> Option<String> {
+    let borrowed = match ty {
+        Type::Reference(reference) => &*reference.elem,
+        Type::Path(path) => {
+            let last = path.path.segments.last()?;
+            let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+            let has_lifetime =
+                arguments.args.iter().any(|argument| matches!(argument, GenericArgument::Lifetime(_)));
+            let inner = arguments.args.iter().find_map(|argument| match argument {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            });
+            match inner {
+                // Another type of the program has an owned form of the same name.
+                None if has_lifetime => return Some(last.ident.to_string()),
+                Some(inner) if has_lifetime => inner,
+                // The borrowed type may be inside, as in `Option<&'a str>`.
+                Some(inner) => return owned(inner).map(|inner| format!("{}<{inner}>", last.ident)),
+                None => return None,
+            }
+        }
+        _ => return None,
+    };
+    Some(match grammar::type_text(borrowed).as_str() {
+        "str" => "String".to_owned(),
+        "[u8]" => "Vec<u8>".to_owned(),
+        other => other.to_owned(),
+    })
+}
+
 /// The generic parameters, with their declared bounds and the bounds required by an entity.
 pub(crate) struct Parameters(Generics);
 
@@ -31,17 +63,10 @@ impl Parameters {
     /// Reads the parameters. Reports an error and returns `None` if they contain a lifetime.
     pub(super) fn read(ctxt: &Ctxt, generics: &Generics, fields: &FieldsNamed) -> Option<Self> {
         if let Some(lifetime) = generics.lifetimes().next() {
-            let owned = fields.named.iter().filter_map(|field| {
-                let (Type::Reference(reference), Some(ident)) = (&field.ty, &field.ident) else {
-                    return None;
-                };
-                let ty = match grammar::type_text(&reference.elem).as_str() {
-                    "str" => "String".to_owned(),
-                    "[u8]" => "Vec<u8>".to_owned(),
-                    other => other.to_owned(),
-                };
-                Some(format!("{ident}: {ty}"))
-            });
+            let owned = fields
+                .named
+                .iter()
+                .filter_map(|field| Some(format!("{}: {}", field.ident.as_ref()?, owned(&field.ty)?)));
             let owned: Vec<String> = owned.collect();
             let help = if owned.is_empty() {
                 "an entity owns its values: use `String` in place of `&str`, or `Vec<u8>` in place of `&[u8]`"

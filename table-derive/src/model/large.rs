@@ -4,7 +4,7 @@ use quote::format_ident;
 use syn::ext::IdentExt;
 use syn::{DeriveInput, Ident, Path, Type, Visibility};
 
-use crate::attr::foreign::Keyed;
+use crate::attr::keyed::Keyed;
 use crate::attr::{field, large};
 use crate::casing::upper_case;
 use crate::ctxt::Ctxt;

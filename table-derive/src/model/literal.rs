@@ -78,7 +78,7 @@ fn check_literal(
     let braces = || format::placeholder(&value, is_field);
     let (wrong, right) = if let Some(name) = wanted {
         (
-            format!("this is the text \"{name}\", not the field `{name}`"),
+            format!("this is the text `\"{name}\"`, not the field `{name}`"),
             format!("write `{name}`, the field without quotes"),
         )
     } else if let Some((_, inside, _)) = braces() {

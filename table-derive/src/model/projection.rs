@@ -4,9 +4,12 @@ use syn::ext::IdentExt;
 use syn::{DeriveInput, Ident, Path, Type};
 
 use crate::attr::projection;
-use crate::casing::upper_case;
+use crate::casing::{snake_case, upper_case};
 use crate::ctxt::Ctxt;
+use crate::grammar;
 use crate::model::shape;
+use crate::samples;
+use crate::symbol::PROPERTY;
 
 /// The declaration of a projection: a struct into which an entity can be read.
 pub(crate) struct Projection<'a> {
@@ -42,6 +45,9 @@ impl<'a> Projection<'a> {
         let help = "each field has the name and type of a field of the entity";
         let named = shape::named_fields(ctxt, input, what, help)?;
         shape::no_parameters(ctxt, input, what, "write one struct for each concrete type")?;
+        for field in &named.named {
+            stored_name(ctxt, field);
+        }
         let fields = named.named.iter().filter_map(|field| {
             let ident = field.ident.as_ref()?;
             let column = Ident::new(&upper_case(&ident.unraw().to_string()), ident.span());
@@ -54,5 +60,21 @@ impl<'a> Projection<'a> {
             of: attrs.of.or(attrs.suggested),
             fields,
         })
+    }
+}
+
+/// Reports `#[property("FirstName")]`, which only an entity has. The field of a projection has the name of the entity's field.
+fn stored_name(ctxt: &Ctxt, field: &syn::Field) {
+    for attr in field.attrs.iter().filter(|attr| attr.path() == &PROPERTY) {
+        let stored = samples::key_fields(&grammar::arguments(attr)).into_iter().next();
+        let name = stored.map(|name| snake_case(&name)).filter(|name| syn::parse_str::<Ident>(name).is_ok());
+        let help = match name {
+            Some(name) => format!(
+                "write `{name}: {}`: a field of a projection has the name of the entity's field",
+                grammar::type_text(&field.ty)
+            ),
+            None => "remove it: a field of a projection has the name of the entity's field".to_owned(),
+        };
+        ctxt.error("T009", attr, "`property` is not an attribute of projections", help);
     }
 }

@@ -6,6 +6,7 @@ use syn::{Data, DeriveInput, Fields, Ident, Path, Type};
 use crate::attr::member::{self, MemberAttrs};
 use crate::ctxt::Ctxt;
 use crate::model::shape;
+use crate::runtime;
 
 /// The declaration of an entity set: an enum into which any row of a table can be read.
 pub(crate) struct EntitySet<'a> {
@@ -34,7 +35,11 @@ impl<'a> EntitySet<'a> {
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = member::parse_set(ctxt, &input.attrs);
         let Data::Enum(data) = &input.data else {
-            let help = "write one variant for each type: `enum Staff { Employee(Employee), #[other] Other(TableEntity) }`";
+            let help = format!(
+                "write one variant for each type: `enum {0} {{ Employee(Employee), #[other] Other({1}::TableEntity) }}`",
+                input.ident,
+                runtime::name()
+            );
             ctxt.error("T010", &input.ident, "an entity set must be an enum", help);
             return None;
         };
@@ -59,9 +64,12 @@ impl<'a> EntitySet<'a> {
                 lacks_other &= !is_meant;
                 let what = if is_other.is_some() { "bag" } else { "entity" };
                 let help = if is_other.is_some() {
-                    format!("write the {what} it holds: `{ident}(TableEntity)`")
+                    format!("write the {what} it holds: `{ident}({}::TableEntity)`", runtime::name())
                 } else if is_meant {
-                    format!("write `#[other] {ident}(TableEntity)` for the rows of other types")
+                    format!(
+                        "write `#[other] {ident}({}::TableEntity)` for the rows of other types",
+                        runtime::name()
+                    )
                 } else if matches!(variant.fields, Fields::Named(_)) {
                     format!(
                         "declare the fields in a struct `{ident}` that derives `Entity`, and write `{ident}({ident})`"
@@ -108,7 +116,7 @@ impl<'a> EntitySet<'a> {
     fn check(&self, ctxt: &Ctxt, lacks_member: bool, lacks_other: bool) {
         let ident = &self.original.ident;
         if lacks_other {
-            let help = "add a variant for them: `#[other] Other(TableEntity)`";
+            let help = format!("add a variant for them: `#[other] Other({}::TableEntity)`", runtime::name());
             let wrong = format!("`{ident}` has no variant for entities of unknown type (PAT-HET-6)");
             ctxt.error("T100", ident, wrong, help);
         }

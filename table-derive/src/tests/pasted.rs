@@ -71,25 +71,52 @@ fn pasted(case: &Case<'_>, message: &str, code: &str) -> Vec<String> {
         all.extend(removed.contains(code).then_some(removed));
         all.push(replaced(place, code));
     }
+    // A proposed type replaces the declaration.
+    if ["struct ", "enum "].iter().any(|kind| code.contains(kind)) {
+        all.push(code.to_owned());
+    }
     if message.contains(" above ") {
-        // If several fields have the same attribute, this counts as one error.
         let mark = &text[case.mark.clone()];
         let removed = if mark.starts_with('#') { text.replace(mark, "") } else { text.clone() };
-        let names: Vec<&str> = code.split("#[").skip(1).filter_map(|rest| rest.split('(').next()).collect();
-        let is_other = |line: &&str| !names.iter().any(|name| line.starts_with(&format!("#[{name}")));
-        let others = removed.lines().filter(is_other).collect::<Vec<_>>().join("\n");
-        all.push(format!("{code}\n{others}"));
+        let names: Vec<&str> =
+            code.split("#[").skip(1).filter_map(|rest| rest.split(['(', ']']).next()).collect();
+        let start = removed.find("struct ").or_else(|| removed.find("enum ")).unwrap_or_default();
+        let (above, declared) = removed.split_at(start);
+        let others = without_attributes(above, |name| names.contains(&name));
+        all.push(format!("{code}\n{others}{declared}"));
+        // An error at the first attribute may also be about the attributes of other fields.
+        all.push(format!("{code}\n{others}{}", without_attributes(declared, |_| true)));
         let fields = removed.match_indices(['{', ',']).map(|(at, _)| at + 1);
         all.extend(fields.map(|at| format!("{}{code}{}", &removed[..at], &removed[at..])));
     }
     all
 }
 
+/// Returns the text without the attributes whose names `is_removed` accepts.
+fn without_attributes(text: &str, is_removed: impl Fn(&str) -> bool) -> String {
+    let (mut kept, mut rest) = (String::new(), text);
+    while let Some(start) = rest.find("#[") {
+        let mut depth = 0;
+        let end = rest[start..].find(|character| {
+            depth += i32::from(character == '[') - i32::from(character == ']');
+            depth == 0 && character == ']'
+        });
+        let end = start + end.map_or(rest.len() - start, |end| end + 1);
+        let name = rest[start + 2..end]
+            .split(|character: char| !character.is_alphanumeric() && character != '_')
+            .next();
+        kept.push_str(if name.is_some_and(&is_removed) { &rest[..start] } else { &rest[..end] });
+        rest = &rest[end..];
+    }
+    kept + rest
+}
+
 fn is_accepted(case: &Case<'_>, message: &str, code: &str) -> bool {
     pasted(case, message, code).into_iter().any(|pasted| {
         let tokens: Option<TokenStream> = pasted.parse().ok();
         tokens.is_some_and(|tokens| {
-            let expansion = expand(case.derive, tokens);
+            let derive = if pasted.contains("EntitySet)]") { "EntitySet" } else { case.derive };
+            let expansion = expand(derive, tokens);
             reported(expansion.clone()).is_empty() && syn::parse2::<syn::File>(expansion).is_ok()
         })
     })

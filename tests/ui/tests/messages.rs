@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 const SEVERAL: &[(&str, usize)] = &[
     // These cases contain several mistakes, each of which is reported once.
     ("attribute/all_at_once", 6),
-    ("attribute/keys_on_fields", 2),
     ("projection/of_another_entity", 2),
     ("property/chunks_misused", 3),
     ("property/kind", 2),

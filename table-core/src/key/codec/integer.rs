@@ -25,10 +25,12 @@ use crate::key::codec::decimal;
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T030] this key codec cannot write `{Self}`",
-    label = "expected an integer, `u8` to `u128` or `i8` to `i128`",
-    note = "`usize` and `isize` differ between machines; use `u64` or `i64`",
-    note = "a newtype of an integer declares its digits itself: `#[derive(KeyPart)] #[digits(6)]`"
+    message = "[T030] this key codec writes integers, and `{Self}` is not one",
+    label = "remove the codec, or write an integer, `u8` to `u128` or `i8` to `i128`",
+    note = "an enum is written as the name of its variant, without a codec; to write numbers, name the variants: `#[key_part(\"1\")]` above the first, \
+            `#[key_part(\"2\")]` above the second",
+    note = "a newtype of an integer declares its digits itself: `#[digits(6)]` above the type, with `#[derive(KeyPart)]`",
+    note = "`usize` and `isize` differ between machines; use `u64` or `i64`"
 )]
 pub trait Integer: sealed::SignAndMagnitude {}
 

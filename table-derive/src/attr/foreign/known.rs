@@ -1,17 +1,17 @@
 //! The known attributes of other libraries, each with its help text.
 
+use crate::attr::settings::Effect;
+
 /// The help text for an attribute that does not say which key it declares.
 const BOTH: &str = "write `#[partition_key({department})] #[row_key(\"\")]` above the struct, for one entity in each partition; if several entities \
                     share a partition, name the field that identifies an entity in it in place of `\"\"`";
 /// The help text for a table name.
-const TABLE: &str = "name the table above the struct: `#[entity(table = \"Company\")]`";
+const TABLE: &str = "write `#[entity(table = \"Company\")]` above the struct";
 /// The help text for a property name.
-const NAME: &str = "name the property: `#[property(\"Name\")]`";
-/// The help text for a field excluded from storage.
-const STORED: &str = "move `{cache}` to another struct, because an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`";
+const NAME: &str = "write `#[property(\"Name\")]` above `{name}`";
 /// The help text for a reference to another entity.
 const REFERENCE: &str =
-    "remove the attribute: `{owner}` stores the key of the other entity, which a second `get` reads";
+    "remove the attribute: `{owner}` is stored as the key of the other entity, which a second `get` reads";
 /// The help text for a field that would contain other entities.
 const REFERRED: &str = "remove the field `{items}`: related entities are entities of their own; in the same partition, one query reads them together, \
                         `#[derive(EntityGroup)]`";
@@ -30,21 +30,62 @@ const NAMES: &str = "remove the attribute: properties are named in Pascal case, 
 const TYPED: &str = "remove the attribute: `{amount}` is stored as a property of the type of its field";
 /// The help text for a timestamp that the database would set.
 const SET: &str = "remove the attribute: the program sets `{created}`; the time of the last write is the Timestamp, which reads return in `Versioned`";
+/// The help text for an attribute without an effect.
+const UNUSED: &str = "remove the attribute: it has no meaning in a table";
 /// The help text for a partition key.
 const PARTITION: &str = "write `#[partition_key({department})]` above the struct";
 /// The help text for a row key.
 const ROW: &str = "write `#[row_key({id})]` above the struct";
 
+const SKIPPED: &[&str] = &[
+    "not_mapped",
+    "NotMapped",
+    "ignore",
+    "ignore_data_member",
+    "IgnoreDataMember",
+    "transient",
+    "Transient",
+    "JsonIgnore",
+    "skip",
+    "Ignore",
+    "BsonIgnore",
+    "DynamoDBIgnore",
+];
+const DEFAULTS: &[&str] = &["default_value", "DefaultValue", "default", "Default"];
+const FLATTENED: &[&str] = &["flatten", "Flatten", "BsonExtraElements", "JsonExtensionData"];
+
+/// Attributes of fields that have the effect of a setting of serde, each with the effect.
+pub(super) const EFFECTS: &[(&[&str], Effect)] =
+    &[(SKIPPED, Effect::Skips), (DEFAULTS, Effect::Defaults), (FLATTENED, Effect::Flattens)];
+
 /// Attributes of other libraries, each with its help text. A sample name in braces is replaced with the name of the annotated field.
 pub(super) const FOREIGN: &[(&[&str], &str)] = &[
-    (&["table", "table_name", "Table", "TableName", "collection", "container", "document", "model"], TABLE),
+    (
+        &[
+            "table",
+            "table_name",
+            "Table",
+            "TableName",
+            "collection",
+            "Collection",
+            "container",
+            "Container",
+            "document",
+            "model",
+            "map",
+            "DynamoDBTable",
+            "BsonCollection",
+        ],
+        TABLE,
+    ),
+    (&["Entity"], "the attribute has a small initial letter: `#[entity(table = \"Company\")]`"),
     (&["rename_all", "naming_strategy"], NAMES),
     (
         &["kind", "discriminator", "Discriminator"],
         "name the kind above the struct: `#[entity(kind = \"Employee\")]`",
     ),
     (&["feed"], "enable the feed above the struct: `#[entity(feed)]`"),
-    (&["key", "Key", "primary_key", "PrimaryKey", "id", "Id", "primary"], BOTH),
+    (&["key", "Key", "primary_key", "PrimaryKey", "id", "Id", "primary", "BsonId"], BOTH),
     (&["hash_key"], "the hash key is the partition key, above the struct: `#[partition_key({department})]`"),
     (&["PartitionKey"], "the partition key is declared above the struct: `#[partition_key({department})]`"),
     (
@@ -83,23 +124,16 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
             "data_member",
             "DataMember",
             "JsonPropertyName",
+            "JsonProperty",
+            "BsonElement",
+            "DynamoDBProperty",
             "field_name",
         ],
         NAME,
     ),
-    (
-        &[
-            "not_mapped",
-            "NotMapped",
-            "ignore",
-            "ignore_data_member",
-            "IgnoreDataMember",
-            "transient",
-            "Transient",
-            "JsonIgnore",
-        ],
-        STORED,
-    ),
+    (SKIPPED, UNUSED),
+    (DEFAULTS, UNUSED),
+    (FLATTENED, UNUSED),
     (
         &[
             "belongs_to",
@@ -144,14 +178,10 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     ),
     (&["max_length", "MaxLength", "min_length", "string_length", "StringLength"], CHECKED),
     (&["column_type", "sql_type", "precision", "Precision", "enumerated", "Enumerated"], TYPED),
-    (&["comment", "Comment", "keyless", "Keyless"], "remove the attribute: it has no meaning in a table"),
+    (&["comment", "Comment", "keyless", "Keyless"], UNUSED),
     (
         &["data_type", "DataType", "db_type", "EmailAddress", "Phone", "RegularExpression", "range", "Range"],
         "remove the attribute: the program checks `{name}` before it writes the entity",
-    ),
-    (
-        &["default_value", "DefaultValue"],
-        "remove the attribute: the program sets `{logins}` before the insert, for example in an `impl Default`",
     ),
     (
         &["padding", "Padding", "pad", "padded", "zero_pad"],
@@ -169,6 +199,7 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
             "etag",
             "ETag",
             "row_version",
+            "DynamoDBVersion",
         ],
         MAINTAINED,
     ),

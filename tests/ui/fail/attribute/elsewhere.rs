@@ -26,7 +26,7 @@ mod diesel_of_today {
     use table_core::Entity;
 
     #[derive(Entity)]
-    #[diesel(table_name = staff)] //~ T015
+    #[diesel(table_name = staff)]
     #[diesel(primary_key(department, id))] //~ T009
     struct Employee {
         department: String,
@@ -73,7 +73,7 @@ mod dynamodb {
     struct Employee {
         #[pk] //~ T009
         department: String,
-        #[sk] //~ T009
+        #[sk]
         id: u32,
         email: String,
         #[ttl] //~ T009
@@ -108,7 +108,7 @@ mod table_entity {
     struct Employee {
         #[PartitionKey] //~ T009
         department: String,
-        #[RowKey] //~ T009
+        #[RowKey]
         id: u32,
     }
 }

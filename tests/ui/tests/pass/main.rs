@@ -30,6 +30,7 @@ pub mod raw_identifiers;
 pub mod read_from_right;
 pub mod refused;
 pub mod sets_and_groups;
+pub mod words_of_other_libraries;
 
 #[test]
 fn valid_declarations_compile_and_run() {

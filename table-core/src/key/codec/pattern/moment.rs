@@ -17,7 +17,7 @@ use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Timelike, Utc};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T030] a pattern cannot write a `{Self}`",
-    label = "expected `DateTime<Utc>`, `NaiveDate` or `NaiveTime`"
+    label = "write `chrono::NaiveDate`, `chrono::NaiveTime` or `chrono::DateTime<chrono::Utc>`"
 )]
 pub trait Moment: sealed::InUnits {}
 
