@@ -12,6 +12,7 @@
 
 mod aliases;
 mod columns;
+mod forms;
 mod group;
 mod index;
 mod key;
@@ -22,6 +23,7 @@ mod partitions;
 mod projection;
 mod reading;
 mod reading_in_place;
+mod refused;
 mod relations;
 mod rows;
 mod schema;
@@ -70,6 +72,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     let plain =
         (entity.indexes.is_empty() && entity.feed.is_none() && !entity.has_copies()).then(|| plain(entity));
     let maintained = maintained(entity);
+    let forms = forms::forms(&design);
     let ends = relations::ends(entity);
     let (set_schemas, mixed, proof) = set_constants(entity);
     let around = around(entity);
@@ -116,6 +119,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
             #rows_methods
             #prefixes_methods
             #impls
+            #forms
         },
     );
     quote!(#rows #prefixes #types #items)
@@ -278,6 +282,7 @@ fn allow() -> TokenStream {
             missing_debug_implementations,
             private_bounds,
             private_interfaces,
+            unexpected_cfgs,
             unreachable_pub,
             unused_qualifications,
             clippy::needless_pass_by_value,

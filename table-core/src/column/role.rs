@@ -5,6 +5,7 @@ use table_store::Result;
 use crate::column::{Column, KeyColumn};
 use crate::property::Property;
 use crate::query::EntityRef;
+use crate::selection::SameEntity;
 
 /// Marks a [`Column`] on which neither the key nor an index depends. A patch can set such a column.
 ///
@@ -142,7 +143,7 @@ impl OutsideKey for Indexed {}
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T130] a patch of `{E}` cannot set this",
-    label = "`{Self}` is not a property of `{E}` that a patch can set: write `set({E}::…, …)`",
+    label = "`{Self}` is not a property of `{E}` that a patch can set: write `set` with a column of `{E}`, the name of a field in capitals",
     note = "the key of an entity cannot change (UPD-6); insert it under the new key and delete the old one, in one transaction if they are in one partition"
 )]
 pub trait Settable<E>: Copy {
@@ -153,7 +154,7 @@ pub trait Settable<E>: Copy {
     fn property(&self) -> &'static str;
 }
 
-impl<E, T: Property, K: Patchable> Settable<E> for Column<E, T, K> {
+impl<E, X: SameEntity<E>, T: Property, K: Patchable> Settable<E> for Column<X, T, K> {
     type Value = T;
 
     fn property(&self) -> &'static str {

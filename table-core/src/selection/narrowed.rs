@@ -3,7 +3,7 @@
 use table_store::Result;
 
 use crate::query::KeyRange;
-use crate::selection::{Class, Primary, Selection};
+use crate::selection::{Class, Primary, SameEntity, Selection};
 
 /// A value that selects entities of type `E`: a [`Selection`], or a selection under construction such as `Employee::rows("Sales")`.
 ///
@@ -33,10 +33,9 @@ pub trait IntoSelection<E, C, F = Primary> {
     fn into_selection(self) -> Selection<E, C, F>;
 }
 
-#[diagnostic::do_not_recommend]
-impl<E, C, F> IntoSelection<E, C, F> for Selection<E, C, F> {
-    fn into_selection(self) -> Self {
-        self
+impl<E, X: SameEntity<E>, C, F> IntoSelection<E, C, F> for Selection<X, C, F> {
+    fn into_selection(self) -> Selection<E, C, F> {
+        X::selection(self)
     }
 }
 

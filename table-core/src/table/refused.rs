@@ -139,6 +139,16 @@ pub trait Drops<E>: Refused {}
 )]
 pub trait ReadsIndex<E>: Refused {}
 
+/// A bound that no handle satisfies, required by methods such as `watch` and `subscribe`. Its error message suggests a feed.
+#[diagnostic::on_unimplemented(
+    message = "[T264] a table has no method of this name: it does not notify; the changes of `{E}` are read from the feed of each partition",
+    label = "write `feed()`, a handle that reads the changes; `store.entities::<{E}>()` has it, and `#[entity(feed)]` above `{E}` records them",
+    note = "poll in a loop, with a cursor for each partition: `let (feed, table) = (entities.feed(), entities.table().name()?); \
+            for partition in feed.partitions(table).await? {{ feed.read(table, &partition, &Default::default(), 100).await?; }}`",
+    note = "a `View` of `{E}` keeps rows that follow the changes: `ViewTable::catch_up(100)` in a loop applies them"
+)]
+pub trait Follows<E>: Refused {}
+
 /// Declares methods familiar from other libraries. A call to one of them on a handle does not compile, and the error message suggests the right method. The
 /// argument is the bound required by methods that begin a transaction, such as `Begins`.
 #[doc(hidden)]
@@ -172,6 +182,8 @@ macro_rules! __refused_verbs {
                 to_list_async() get_all_async() first_or_default_async(_) as_queryable();
             Filters: filter(_) filter_by(_) where_(_) query_filter(_) where_by(_) match_(_) find_many(_);
             Counts: count() count_async() len();
+            Follows: watch() subscribe(_) changes() change_stream() listen() on_change(_) change_feed() get_change_feed() stream_changes() observe()
+                poll() tail() live() on_snapshot(_) get_records();
             Selects: select(_);
             $begins: begin() begin_transaction() submit_transaction(_) begin_async() begin_transaction_async() start_transaction() submit_transaction_async(_)
                 create_batch() new_batch() batch() begin_write() begin_read() start_session() transact(_) transact_write(_) transact_write_items(_);

@@ -7,7 +7,8 @@ use crate::table::EntityQuery;
 #[diagnostic::on_unimplemented(
     message = "[T099] a query reads entities in the order of their keys, from the start or from a continuation",
     label = "a table neither sorts nor skips",
-    note = "another order is another key: declare an index whose `row_key` starts with the field, or with `desc(field)`",
+    note = "sort the collected entities: `found.sort_by_key(|entity| entity.field)`, or `std::cmp::Reverse(entity.field)` for a descending order",
+    note = "another order is another key: declare an index, `#[index(ByField, row_key(\"field_\", desc(field), …))]`, and read `{E}::by_field_rows(…)`",
     note = "read the next page with the continuation of the one before: `page_from(&continuation)`; `limit(n)` ends a query"
 )]
 pub trait AnyOrder<E>: Refused {}

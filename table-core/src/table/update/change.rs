@@ -70,6 +70,23 @@ impl<E> InPlace<E> for () {}
 #[diagnostic::do_not_recommend]
 impl<E> InPlace<E> for Never {}
 
+/// A bound that no type satisfies, required of a change that returns a `Result`. Its error message suggests `try_update`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "[T244] the closure of `update` returns nothing, but this one returns a `Result`",
+    label = "write `try_update`: its closure may fail, and returns a `table_patterns::Result<()>`",
+    note = "an error of the closure of `try_update` is returned, and nothing is written; the last expression is `Ok(())`"
+)]
+pub trait MayFail<E> {}
+
+#[diagnostic::do_not_recommend]
+impl<E, T, X> InPlace<E> for Result<T, X>
+where
+    Self: ChangeResult,
+    E: MayFail<Result<T, X>>,
+{
+}
+
 /// The type `!`, obtained as the return type of `fn() -> !`. rustc does not yet accept the name `!` in other positions.
 type Never = <fn() -> ! as Returns>::Output;
 

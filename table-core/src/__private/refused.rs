@@ -1,0 +1,55 @@
+//! Declares methods and bounds with messages that name the fields of a struct, for generated code.
+
+/// Declares methods of row selections that cannot be called. The bound of an entry is satisfied by no type, and its message shows the right method. The lifetime
+/// is needed because rustc refuses an unsatisfiable bound without parameters at its definition.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __refused_parts {
+    ($($bound:ident [$($rows:ty),+] $names:tt: $message:literal, $label:literal, $note:literal;)*) => {$(
+        #[diagnostic::on_unimplemented(message = $message, label = $label, note = $note)]
+        pub trait $bound<'a> {}
+
+        $($crate::__refused_parts! { @ $bound, $rows, $names })+
+    )*};
+    (@ $bound:ident, $rows:ty, [$($name:ident)*]) => {
+        impl $rows
+        where
+            for<'a> Self: $bound<'a>,
+        {
+            $(
+                #[doc(hidden)]
+                pub fn $name(self) {}
+            )*
+        }
+    };
+}
+
+/// Declares a bound of ranges that no range satisfies. Its message shows the key that has ranges.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __refused_ranges {
+    ($bound:ident: $message:literal, $label:literal, $note:literal) => {
+        #[diagnostic::on_unimplemented(message = $message, label = $label, note = $note)]
+        pub trait $bound {}
+    };
+}
+
+/// Implements the traits that show the columns and the key of an entity in messages, under bounds that no entity satisfies. `Never` has no value, so rustc reports
+/// nothing about an argument that depends on it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __refused_forms {
+    ($of:ty: $($shows:ident $bound:ident: $message:literal, $label:literal, $note:literal;)*) => {$(
+        #[diagnostic::on_unimplemented(message = $message, label = $label, note = $note)]
+        pub trait $bound<A> {
+            type Never: $crate::Property;
+        }
+
+        impl<A> $crate::__private::$shows<A> for $of
+        where
+            $of: $bound<A>,
+        {
+            type Never = <$of as $bound<A>>::Never;
+        }
+    )*};
+}
