@@ -97,8 +97,10 @@ pub use crate::table::refused::{
     ReadsIndex, Removes, RemovesMany, Saves, Selects, WritesMany,
 };
 pub use crate::table::uncommitted::Uncommitted;
+pub use crate::table::verbs::{Change, Find, ReadAll, Remove, SelectAll, ShowsVerb};
 pub use crate::{
-    __refused_forms as refused_forms, __refused_parts as refused_parts, __refused_ranges as refused_ranges,
+    __refused_forms as refused_forms, __refused_handle as refused_handle, __refused_parts as refused_parts,
+    __refused_ranges as refused_ranges,
 };
 pub use table_store::Result;
 pub use table_store::{EdmType, Value, ValueRef};

@@ -53,3 +53,32 @@ macro_rules! __refused_forms {
         }
     )*};
 }
+
+/// Implements [`ShowsVerb`](crate::__private::ShowsVerb) for an entity, under bounds that no entity satisfies. The arguments are the forms of the methods.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __refused_handle {
+    ($of:ty: $find:literal, $change:literal, $remove:literal, $read_all:literal, $select:literal) => {
+        $crate::__refused_handle! { @ $of, Find __Find:
+            "[T191] a table has no method of this name: an entity is read by its key", $find,
+            "`get` also takes a key of a unique index; `get_many` reads several entities, and `query` a part of the keys" }
+        $crate::__refused_handle! { @ $of, Change __Change:
+            "[T209] a table has no method of this name: a change reads the entity, and is repeated if another writer changed it", $change,
+            "`patch` sets single properties without a read; `replace(&entity, &etag)` writes a whole entity instead of one version" }
+        $crate::__refused_handle! { @ $of, Remove __Remove:
+            "[T203] a table has no method of this name: a delete names the key and the version of the entity", $remove,
+            "in place of `Any`, the `ETag` of an earlier read or write deletes this version alone" }
+        $crate::__refused_handle! { @ $of, ReadAll __ReadAll:
+            "[T201] a table has no method of this name: a query names the keys to read", $read_all,
+            "`scan(\"the reason\").max_rows(10_000).collect()` reads the whole table" }
+        $crate::__refused_handle! { @ $of, SelectAll __Select:
+            "[T201] a table has no method of this name: a query names the keys to read, and filters them", $select,
+            "`scan(\"the reason\").max_rows(10_000).filter(condition).collect()` reads the whole table" }
+    };
+    (@ $of:ty, $verb:ident $bound:ident: $message:literal, $label:literal, $note:literal) => {
+        #[diagnostic::on_unimplemented(message = $message, label = $label, note = $note)]
+        pub trait $bound<'a> {}
+
+        impl $crate::__private::ShowsVerb<$crate::__private::$verb> for $of where for<'a> $of: $bound<'a> {}
+    };
+}

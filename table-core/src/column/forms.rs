@@ -36,6 +36,11 @@ pub trait ShowsKey<A> {
     type Never: Property;
 }
 
+/// A column of a stored property, which no [`KeyColumn`] is. A method that requires it does not compile for a key column.
+pub trait IsProperty<E> {}
+
+impl<E: ShowsKey<Self>, T> IsProperty<E> for KeyColumn<E, T> {}
+
 /// Implements a trait of arguments for types that are no such argument.
 macro_rules! refused_arguments {
     ($($argument:ty),*) => {$(

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::column::forms::ShowsKey;
+use crate::column::forms::IsProperty;
 use crate::column::{Column, Condition, KeyColumn};
 use crate::refused::{Refused, refused_by_name, refused_methods};
 
@@ -63,7 +63,7 @@ macro_rules! of_key {
             #[doc(hidden)]
             pub fn $name<V>(self, _value: V) -> Condition<E>
             where
-                E: ShowsKey<Self>,
+                Self: IsProperty<E>,
             {
                 Condition::any([])
             }

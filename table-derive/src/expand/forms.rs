@@ -16,9 +16,9 @@ pub(super) fn forms(design: &Design<'_>) -> Option<TokenStream> {
         return None;
     }
     let (ty, ident) = (design.entity.ty(), design.ident().unraw());
-    let columns: Vec<(String, String)> = columns(design);
-    let of_columns = columns.first().map(|(column, value)| {
-        let all: Vec<String> = columns.iter().take(8).map(|(column, _)| format!("`{ident}::{column}`")).collect();
+    let columns = columns(design);
+    let of_columns = columns.first().map(|(column, _, value)| {
+        let all: Vec<String> = columns.iter().take(8).map(|(column, ..)| format!("`{ident}::{column}`")).collect();
         let all = format!("the columns are constants, the names of the fields in capitals: {}", all.join(", "));
         let compared = format!("write `{ident}::{column}.eq({value})`; or `ne`, `gt`, `ge`, `lt`, `le` for `!=`, `>`, `>=`, `<`, `<=`");
         let message = format!("[T096] `{{A}}` is not a condition on `{ident}`: a filter runs in the store, and compares its columns");
@@ -48,7 +48,25 @@ pub(super) fn forms(design: &Design<'_>) -> Option<TokenStream> {
         "the key of an `entity` is `{ident}::key({})`; part of a key selects many entities, which `query` reads",
         found.join(", ")
     );
+    let key = format!("{ident}::key({})", values.join(", "));
+    let rows = selection(design);
+    let (change, compared) = match columns.first() {
+        Some((_, name, value)) => (format!("|entity| entity.{name} = {value}"), value),
+        None => ("|entity| drop(entity)".to_owned(), &String::new()),
+    };
+    let find = format!("write `get({key})`");
+    let update = format!("write `update({key}, {change})`");
+    let remove = format!("write `delete({key}, table_patterns::IfMatch::Any)`");
+    let read_all = format!("write `query({rows}).collect()`");
+    let select = match columns.first() {
+        Some((column, ..)) => {
+            format!("write `query({rows}).filter({ident}::{column}.eq({compared})).collect()`")
+        }
+        None => read_all.clone(),
+    };
     Some(quote! {
+        #[cfg(not(rust_analyzer))]
+        __table::refused_handle! { #ty: #find, #update, #remove, #read_all, #select }
         #[cfg(not(rust_analyzer))]
         __table::refused_forms! { #ty:
             #of_columns
@@ -59,14 +77,19 @@ pub(super) fn forms(design: &Design<'_>) -> Option<TokenStream> {
 }
 
 /// Returns the columns that a patch can set, each with a value of its type. Without such columns, returns those of the key.
-fn columns(design: &Design<'_>) -> Vec<(String, String)> {
+fn columns(design: &Design<'_>) -> Vec<(String, String, String)> {
     let entity = design.entity;
     let fields = entity.fields.iter().enumerate();
     let stored = fields.filter(|(at, field)| {
         let is_column = field.property.as_ref().is_some_and(|property| !property.chunks);
         is_column && !entity.key_needs(*at) && entity.same_constant(*at).is_none()
     });
-    stored.map(|(_, field)| (constant(field).to_string(), sample_of(field.ty, field.ident))).collect()
+    stored
+        .map(|(_, field)| {
+            let value = sample_of(field.ty, field.ident);
+            (constant(field).to_string(), field.ident.unraw().to_string(), value)
+        })
+        .collect()
 }
 
 /// Returns the call that selects rows by the first part of the RowKey, or the partition if it has none.

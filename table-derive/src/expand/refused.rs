@@ -33,7 +33,7 @@ pub(super) fn parts(design: &Design<'_>) -> TokenStream {
     let (_, rows) = design.rows_names();
     let of_parts = fields.iter().enumerate().map(|(stage, field)| {
         let name = &field.names.name;
-        let searched = if field.may_be_text { SEARCHED.as_slice() } else { &[] };
+        let searched = if field.may_be_text { SEARCHED.as_slice() } else { &["prefix"] };
         let stubs =
             COMPARED.iter().chain(searched).filter_map(|suffix| stub(format!("{name}_{suffix}")));
         let message = format!("[T268] the rows of `{}` have no method of this name", design.ident().unraw());
@@ -117,8 +117,7 @@ fn index(design: &Design<'_>, parts: &[(usize, &Part)], later: usize) -> Option<
         return None;
     }
     let name = first.name.unraw().to_string();
-    let forms: Vec<String> =
-        sorted.iter().map(|part| part.codec.form(&part.name.unraw().to_string())).collect();
+    let forms: Vec<String> = sorted.iter().map(|part| form(design, part)).collect();
     Some(format!("#[index(By{}, row_key(\"{name}_\", {}))]", pascal_case(&name), forms.join(", \"_\", ")))
 }
 
@@ -159,10 +158,23 @@ fn padded(design: &Design<'_>, part: &Part) -> String {
     let pieces = design.row_key.pieces.iter().map(|piece| match piece {
         Piece::Literal(text) => format!("{:?}", text.value()),
         Piece::Part(other) if other.field == part.field => format!("digits({digits}, {})", part.name.unraw()),
-        Piece::Part(other) => other.codec.form(&other.name.unraw().to_string()),
+        Piece::Part(other) => form(design, other),
     });
     let pieces: Vec<String> = pieces.collect();
     format!("#[row_key({})]", pieces.join(", "))
+}
+
+/// Returns a part of a key as written in an attribute. The number of `digits` is that of the codec's type.
+fn form(design: &Design<'_>, part: &Part) -> String {
+    let name = part.name.unraw().to_string();
+    let form = part.codec.form(&name);
+    let is_digits = part.codec.word().is_some_and(|word| word.name == "digits");
+    let codec = design.field(part).filter(|_| is_digits).map(|field| field.names.codec.to_string());
+    let number = codec.as_deref().and_then(|codec| codec.split(['<', ',', '>']).nth(1));
+    match number.map(str::trim).filter(|number| number.bytes().all(|byte| byte.is_ascii_digit())) {
+        Some(number) => format!("digits({number}, {name})"),
+        None => form,
+    }
 }
 
 fn is_unpadded(part: &Part) -> bool {
