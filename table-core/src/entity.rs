@@ -27,7 +27,7 @@ use crate::query::{EntityRef, KeyRange, Select};
 use crate::refused::refused_of_values;
 use crate::row::Row;
 use crate::schema::EntitySchema;
-use crate::selection::{Partition, RowRange, Selection};
+use crate::selection::{Partition, Selection};
 
 /// The type-erased relations between an entity and the entities it copies properties from or to. Only the package that maintains the copies knows the concrete
 /// type.
@@ -107,7 +107,7 @@ pub trait Entity: FromEntity + 'static {
 
     /// A function that the derive generates for each struct. It exists in this trait only for the error message.
     #[doc(hidden)]
-    fn rows<V>(_value: V) -> Selection<Self, RowRange>
+    fn rows<V, R>(_value: V) -> R
     where
         for<'a> (): OfStruct<'a>,
     {

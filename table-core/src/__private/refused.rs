@@ -58,7 +58,7 @@ macro_rules! __refused_forms {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_handle {
-    ($of:ty: $find:literal, $change:literal, $remove:literal, $read_all:literal, $select:literal) => {
+    ($of:ty: $find:literal, $change:literal, $remove:literal, $read_all:literal, $select:literal, $sort:literal) => {
         $crate::__refused_handle! { @ $of, Find __Find:
             "[T191] a table has no method of this name: an entity is read by its key", $find,
             "`get` also takes a key of a unique index; `get_many` reads several entities, and `query` a part of the keys" }
@@ -74,6 +74,10 @@ macro_rules! __refused_handle {
         $crate::__refused_handle! { @ $of, SelectAll __Select:
             "[T201] a table has no method of this name: a query names the keys to read, and filters them", $select,
             "`scan(\"the reason\").max_rows(10_000).filter(condition).collect()` reads the whole table" }
+        $crate::__refused_handle! { @ $of, Sort __Sort:
+            "[T099] a query reads entities in the order of their keys, from the start or from a continuation", $sort,
+            "another order is another key: an `#[index]` whose `row_key` begins with the field, or with `desc(field)`; \
+             `page_from(&continuation)` reads the page after another" }
     };
     (@ $of:ty, $verb:ident $bound:ident: $message:literal, $label:literal, $note:literal) => {
         #[diagnostic::on_unimplemented(message = $message, label = $label, note = $note)]

@@ -44,6 +44,7 @@ impl<E: ShowsKey<Self>, T> IsProperty<E> for KeyColumn<E, T> {}
 /// Implements a trait of arguments for types that are no such argument.
 macro_rules! refused_arguments {
     ($($argument:ty),*) => {$(
+        #[doc(hidden)]
         impl<E: ShowsConditions<Self>> IntoCondition<E> for $argument {
             fn into_condition(self) -> Condition<E> {
                 Condition::any([])
@@ -54,6 +55,7 @@ macro_rules! refused_arguments {
 
 refused_arguments! { bool, &str, &String, String }
 
+#[doc(hidden)]
 impl<E: ShowsColumns<Self>> Settable<E> for &'static str {
     type Value = <E as ShowsColumns<Self>>::Never;
 
@@ -62,6 +64,7 @@ impl<E: ShowsColumns<Self>> Settable<E> for &'static str {
     }
 }
 
+#[doc(hidden)]
 impl<E: ShowsColumns<Self>, T> Settable<E> for KeyColumn<E, T> {
     type Value = <E as ShowsColumns<Self>>::Never;
 

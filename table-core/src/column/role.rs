@@ -5,7 +5,6 @@ use table_store::Result;
 use crate::column::{Column, KeyColumn};
 use crate::property::Property;
 use crate::query::EntityRef;
-use crate::selection::SameEntity;
 
 /// Marks a [`Column`] on which neither the key nor an index depends. A patch can set such a column.
 ///
@@ -154,7 +153,7 @@ pub trait Settable<E>: Copy {
     fn property(&self) -> &'static str;
 }
 
-impl<E, X: SameEntity<E>, T: Property, K: Patchable> Settable<E> for Column<X, T, K> {
+impl<E, T: Property, K: Patchable> Settable<E> for Column<E, T, K> {
     type Value = T;
 
     fn property(&self) -> &'static str {

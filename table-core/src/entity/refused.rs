@@ -36,7 +36,8 @@ pub trait UnwrapsBy: Refused {}
     label = "pass the selection to this function, as `partition: table_patterns::Selection<E, table_patterns::selection::Partition>`",
     note = "the caller names the struct: `Employee::partition(\"Sales\")`; a parameter `impl table_patterns::selection::IntoSelection<E, C>` \
             with `C: table_patterns::selection::PagedOf<E>` accepts every selection of a query",
-    note = "a struct whose PartitionKey has a `bucket` has `partition_of` and `all_partitions`; a struct whose RowKey has no field has no `rows`"
+    note = "a struct whose PartitionKey has a `bucket` has `partition_of` and `all_partitions`; a struct whose RowKey has no field, or is not \
+            decoded, has no `rows`"
 )]
 pub trait OfStruct<'a> {
     /// Serves as the body of the functions. Nothing implements this trait.

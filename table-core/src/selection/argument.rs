@@ -18,9 +18,9 @@ use crate::key::codec::TextCodec;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T080] `{Self}` is not a value of this key part",
-    label = "expected a `{T}` or `&{T}`: convert a `number` by `{T}::try_from(number)?`, parse a `text` by `text.parse::<{T}>()?`",
+    label = "expected a `{T}` or `&{T}`: of an integer of another type `{T}::try_from(number)?`, of a text `text.parse::<{T}>()?`",
     note = "arguments are in the order of the key's parts, each of the type of its field; a `&str` is accepted for a `String`",
-    note = "`?` converts the error of either to an `Error` of this library"
+    note = "`?` converts the error of either to an `Error` of this library; for a `String`, a number is written as `number.to_string()`"
 )]
 pub trait KeyArg<T> {
     /// Passes the value to `read`, and returns the result.
@@ -47,30 +47,6 @@ impl KeyArg<String> for &str {
         read(&(*self).to_owned())
     }
 }
-
-/// A bound that no type satisfies, required of a number where a key has text. Its error message suggests `to_string`.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "[T080] `{N}` is not a value of this key part, which is a `String`",
-    label = "write `number.to_string()` for a `number`, or the text in quotes",
-    note = "arguments are in the order of the key's parts, each of the type of its field; a `&str` is accepted for a `String`"
-)]
-pub trait WrittenFrom<'a, N> {}
-
-macro_rules! numbers {
-    ($($number:ty)*) => {$(
-        impl KeyArg<String> for $number
-        where
-            for<'a> String: WrittenFrom<'a, $number>,
-        {
-            fn with<R>(&self, read: impl FnOnce(&String) -> R) -> R {
-                read(&self.to_string())
-            }
-        }
-    )*};
-}
-
-numbers! { i32 i64 u16 u32 u64 usize }
 
 /// A range of values of type `T`: any range expression with [`KeyArg`]s, or a pair of [`Bound`]s.
 ///

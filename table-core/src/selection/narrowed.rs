@@ -3,7 +3,7 @@
 use table_store::Result;
 
 use crate::query::KeyRange;
-use crate::selection::{Class, Primary, SameEntity, Selection};
+use crate::selection::{Class, Primary, Selection};
 
 /// A value that selects entities of type `E`: a [`Selection`], or a selection under construction such as `Employee::rows("Sales")`.
 ///
@@ -24,8 +24,8 @@ use crate::selection::{Class, Primary, SameEntity, Selection};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T196] `{Self}` does not select entities `{E}`",
-    label = "expected a selection of `{E}`",
-    note = "select a partition with `{E}::partition(…)`, some of its rows with `{E}::rows(…)`",
+    label = "write `{E}::partition` or `{E}::rows`, with the fields of the PartitionKey as its arguments",
+    note = "a selection of another entity is passed to a handle of that entity: `store.table::<Employee>()`",
     note = "to filter by properties, write `.filter(…)` after `query(…)`; to read the whole table, `scan(\"the reason\")`"
 )]
 pub trait IntoSelection<E, C, F = Primary> {
@@ -33,9 +33,10 @@ pub trait IntoSelection<E, C, F = Primary> {
     fn into_selection(self) -> Selection<E, C, F>;
 }
 
-impl<E, X: SameEntity<E>, C, F> IntoSelection<E, C, F> for Selection<X, C, F> {
-    fn into_selection(self) -> Selection<E, C, F> {
-        X::selection(self)
+#[diagnostic::do_not_recommend]
+impl<E, C, F> IntoSelection<E, C, F> for Selection<E, C, F> {
+    fn into_selection(self) -> Self {
+        self
     }
 }
 

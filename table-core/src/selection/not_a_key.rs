@@ -59,6 +59,8 @@ fn error() -> Error {
 
 macro_rules! not_a_key {
     ($([$($parameter:ident),*] $argument:ty => $shown:ty;)*) => {$(
+        #[doc(hidden)]
+        #[diagnostic::do_not_recommend]
         impl<E, $($parameter: 'static),*> PointKey<E> for $argument {
             type From = NotAKey<$shown>;
 
@@ -84,6 +86,8 @@ not_a_key! {
 
 macro_rules! several {
     ($($class:ty),*) => {$(
+        #[doc(hidden)]
+        #[diagnostic::do_not_recommend]
         impl<E: 'static, F: 'static> PointKey<E> for Selection<E, $class, F> {
             type From = NotAKey<Self>;
 
@@ -96,6 +100,8 @@ macro_rules! several {
 
 several! { Partition, RowRange, PartitionRange, FanOut }
 
+#[doc(hidden)]
+#[diagnostic::do_not_recommend]
 impl<E: Entity> PointKey<E> for &E {
     type From = NotAKey<E>;
 

@@ -20,6 +20,10 @@ pub enum ReadAll {}
 #[derive(Debug)]
 pub enum SelectAll {}
 
+/// An order of the entities that were read.
+#[derive(Debug)]
+pub enum Sort {}
+
 /// Shows the form of the method for `V`. The derive implements it for each entity, under a bound that no entity satisfies.
 #[diagnostic::on_unimplemented(
     message = "[T201] a table has no method of this name: it reads and writes entities by their keys",

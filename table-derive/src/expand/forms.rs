@@ -20,6 +20,7 @@ pub(super) fn forms(design: &Design<'_>) -> Option<TokenStream> {
     let of_columns = columns.first().map(|(column, _, value)| {
         let all: Vec<String> = columns.iter().take(8).map(|(column, ..)| format!("`{ident}::{column}`")).collect();
         let all = format!("the columns are constants, the names of the fields in capitals: {}", all.join(", "));
+        let of_set = format!("{all}; the key of an entity cannot change: insert it under the new key, and delete the old one");
         let compared = format!("write `{ident}::{column}.eq({value})`; or `ne`, `gt`, `ge`, `lt`, `le` for `!=`, `>`, `>=`, `<`, `<=`");
         let message = format!("[T096] `{{A}}` is not a condition on `{ident}`: a filter runs in the store, and compares its columns");
         let set = format!("write `set({ident}::{column}, {value})`");
@@ -27,7 +28,7 @@ pub(super) fn forms(design: &Design<'_>) -> Option<TokenStream> {
         let (conditions, settable) = (format_ident!("__ConditionsOf{ident}"), format_ident!("__ColumnsOf{ident}"));
         quote! {
             ShowsConditions #conditions: #message, #compared, #all;
-            ShowsColumns #settable: #set_message, #set, #all;
+            ShowsColumns #settable: #set_message, #set, #of_set;
         }
     });
     let of_key = format_ident!("__KeyOf{ident}");
@@ -58,6 +59,14 @@ pub(super) fn forms(design: &Design<'_>) -> Option<TokenStream> {
     let update = format!("write `update({key}, {change})`");
     let remove = format!("write `delete({key}, table_patterns::IfMatch::Any)`");
     let read_all = format!("write `query({rows}).collect()`");
+    let compare = match columns.first() {
+        Some((_, name, value)) if value == "1.5" => format!("|a, b| a.{name}.total_cmp(&b.{name})"),
+        Some((_, name, _)) => format!("|a, b| a.{name}.cmp(&b.{name})"),
+        None => "|a, b| a.cmp(b)".to_owned(),
+    };
+    let sort = format!(
+        "read all entities, and sort them: `found.sort_by({compare})`; `found.into_iter().skip(10)` skips some"
+    );
     let select = match columns.first() {
         Some((column, ..)) => {
             format!("write `query({rows}).filter({ident}::{column}.eq({compared})).collect()`")
@@ -66,7 +75,7 @@ pub(super) fn forms(design: &Design<'_>) -> Option<TokenStream> {
     };
     Some(quote! {
         #[cfg(not(rust_analyzer))]
-        __table::refused_handle! { #ty: #find, #update, #remove, #read_all, #select }
+        __table::refused_handle! { #ty: #find, #update, #remove, #read_all, #select, #sort }
         #[cfg(not(rust_analyzer))]
         __table::refused_forms! { #ty:
             #of_columns

@@ -38,8 +38,8 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     let _ = table.count().await?; //~ T201
     let _ = table.find_many(Employee::AGE.eq(7)).await?; //~ T201
     let _ = table.select("Age").collect().await?; //~ T201
-    let _ = table.get_many([Employee::partition("Sales")]).await?; //~ T219
-    let _ = table.get_many(["0000000007"]).await?; //~ T219
+    let _ = table.get_many([Employee::partition("Sales")]).await?; //~ T084
+    let _ = table.get_many(["0000000007"]).await?; //~ T084
     let _ = table.get_many(Employee::key("Sales", 7)).await?; //~ T219
     let _ = Employee::partition("Sales").filter(Employee::AGE.ge(18)).collect().await?; //~ T204
     let _ = table.query(Employee::rows("Sales").id(7..).gte(9)); //~ T204
@@ -64,7 +64,7 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     let _ = all().filter(Employee::ID == 7).collect().await?; //~ T096
     let _ = all().filter("Age gt 30").collect().await?; //~ T096
     let _ = all().filter(format!("Age gt {}", 30)).collect().await?; //~ T096
-    let _ = all().filter(Office::ROOMS.gt(3)).collect().await?; //~ T096
+    let _ = all().filter(Office::ROOMS.gt(3)).collect().await?; //~ T265
     let _ = all().filter(Employee::NOTE.is_null()).collect().await?; //~ T197
     let _ = all().filter(Employee::NOTE.is_some()).collect().await?; //~ T197
     let _ = all().filter(Employee::AGE.eq_any([7, 8])).collect().await?; //~ T197
