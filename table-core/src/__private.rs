@@ -99,8 +99,7 @@ pub use crate::table::refused::{
 pub use crate::table::uncommitted::Uncommitted;
 pub use crate::table::verbs::{Change, Find, ReadAll, Remove, SelectAll, ShowsVerb, Sort};
 pub use crate::{
-    __refused_forms as refused_forms, __refused_handle as refused_handle, __refused_parts as refused_parts,
-    __refused_ranges as refused_ranges,
+    __refused_forms as refused_forms, __refused_parts as refused_parts, __refused_ranges as refused_ranges,
 };
 pub use table_store::Result;
 pub use table_store::{EdmType, Value, ValueRef};

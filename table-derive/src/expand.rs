@@ -20,6 +20,7 @@ mod key_part;
 mod large;
 mod levels;
 mod partitions;
+mod prelude;
 mod projection;
 mod reading;
 mod reading_in_place;

@@ -4,7 +4,6 @@ use std::marker::PhantomData;
 
 use crate::column::{BoolColumn, Column};
 use crate::filter::{Comparison, Filter};
-use crate::selection::SameEntity;
 
 /// A [`Filter`] on the entity `E`, built from its typed columns.
 ///
@@ -114,9 +113,10 @@ pub trait IntoCondition<E> {
     fn into_condition(self) -> Condition<E>;
 }
 
-impl<E, X: SameEntity<E>> IntoCondition<E> for Condition<X> {
-    fn into_condition(self) -> Condition<E> {
-        X::condition(self)
+#[diagnostic::do_not_recommend]
+impl<E> IntoCondition<E> for Condition<E> {
+    fn into_condition(self) -> Self {
+        self
     }
 }
 

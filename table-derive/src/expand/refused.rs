@@ -8,7 +8,7 @@ use syn::{GenericArgument, Ident, PathArguments, Type};
 
 use crate::casing::pascal_case;
 use crate::expand::key::{Design, KeyField};
-use crate::expand::rows;
+use crate::expand::{prelude, rows};
 use crate::model::key::{Part, Piece};
 
 /// Ends the name of a method that other libraries have for a value or a range of a part.
@@ -20,7 +20,7 @@ const SEARCHED: [&str; 4] = ["begins_with", "starts_with", "like", "contains"];
 /// Generates the refused methods of the rows of a key, with one bound for each part. Generic entities have none, because the bound would need the parameters.
 /// rust-analyzer does not see them: it proposes hidden methods in the crate that declares them.
 pub(super) fn parts(design: &Design<'_>) -> TokenStream {
-    if design.stub || !design.entity.parameters.is_empty() {
+    if design.stub || !design.entity.parameters.is_empty() || !prelude::is_available() {
         return TokenStream::new();
     }
     let parts: Vec<(usize, &Part)> = rows::parts(design.row_key).collect();
@@ -34,20 +34,17 @@ pub(super) fn parts(design: &Design<'_>) -> TokenStream {
     let of_parts = fields.iter().enumerate().map(|(stage, field)| {
         let name = &field.names.name;
         let searched = if field.may_be_text { SEARCHED.as_slice() } else { &["prefix"] };
-        let stubs =
-            COMPARED.iter().chain(searched).filter_map(|suffix| stub(format!("{name}_{suffix}")));
-        let message = format!("[T268] the rows of `{}` have no method of this name", design.ident().unraw());
+        let stubs = COMPARED.iter().chain(searched).filter_map(|suffix| stub(format!("{name}_{suffix}")));
         let label = narrowing(field, &parts, stage);
-        let note = "a selection compares the parts of the key in their order; `filter` of the query compares properties";
         let (bound, rows) = (format_ident!("__Named{stage}{rows}"), stage_type(&rows, stage));
-        quote!(#bound [#rows] [#(#stubs)*]: #message, #label, #note;)
+        quote!(#bound [#rows] [#(#stubs)*]: #label;)
     });
     let of_later = fields.iter().enumerate().skip(1).map(|(later, field)| {
         let (message, label, note) = follows(design, &fields, &parts, later);
         let stubs: Vec<Ident> = methods(field).into_iter().map(|name| format_ident!("r#{name}")).collect();
         let bound = format_ident!("__Follows{later}{rows}");
         let stages = (0..later).map(|stage| stage_type(&rows, stage));
-        quote!(#bound [#(#stages),*] [#(#stubs)*]: #message, #label, #note;)
+        quote!(#bound [#(#stages),*] [#(#stubs)*]: #label, #message, #note;)
     });
     quote! {
         #[cfg(not(rust_analyzer))]
@@ -127,7 +124,7 @@ pub(super) fn unpadded(
     field: &KeyField<'_>,
     part: &Part,
 ) -> Option<(Ident, TokenStream)> {
-    if design.stub || !is_unpadded(part) {
+    if design.stub || !is_unpadded(part) || !prelude::is_available() {
         return None;
     }
     let (name, (_, rows)) = (&field.names.name, design.rows_names());
@@ -186,8 +183,38 @@ pub(super) fn sample(field: &KeyField<'_>) -> String {
     sample_of(field.field.ty, field.field.ident)
 }
 
+/// A value of a field, as it is written in a program.
+pub(super) struct Sample {
+    /// A value of the type, or the name of the field if no literal has the type.
+    pub(super) value: String,
+    /// The value as an argument that converts into the type.
+    pub(super) given: String,
+    /// The value as it is assigned to the field.
+    pub(super) assigned: String,
+    /// The method that compares two values.
+    pub(super) compare: &'static str,
+}
+
+impl Sample {
+    pub(super) fn new(ty: &Type, field: &Ident) -> Self {
+        let value = sample_of(ty, field);
+        let name = last_segment(ty);
+        let is_optional = matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|it| it.ident == "Option"));
+        let owned = if name == "String" { format!("{value}.to_owned()") } else { value.clone() };
+        let compare =
+            if !is_optional && matches!(name.as_str(), "f32" | "f64") { "total_cmp" } else { "cmp" };
+        let assigned = if is_optional && value != field.unraw().to_string() {
+            format!("Some({owned})")
+        } else {
+            owned.clone()
+        };
+        let given = if is_optional { owned } else { value.clone() };
+        Self { value, given, assigned, compare }
+    }
+}
+
 /// Returns a value of a type, or the name of its field if no literal has the type.
-pub(super) fn sample_of(ty: &Type, field: &Ident) -> String {
+fn sample_of(ty: &Type, field: &Ident) -> String {
     match last_segment(ty).as_str() {
         "String" => "\"a\"".to_owned(),
         "bool" => "true".to_owned(),

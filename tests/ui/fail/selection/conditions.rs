@@ -24,7 +24,7 @@ struct Review {
 fn conditions(table: &Table<Employee, Engine>) {
     let all = || table.query(Employee::partition("Sales"));
     let _ = all().filter("Age gt 30"); //~ T096
-    let _ = all().filter(Review::RATING.gt(3)); //~ T265
+    let _ = all().filter(Review::RATING.gt(3)); //~ T096
     let _ = all().filter(|employee: &Employee| employee.age > 30); //~ T096
     let _ = all().filter(Employee::ID.eq(7)); //~ T097
     let _ = all().filter(Employee::DEPARTMENT.starts_with("S")); //~ T097

@@ -42,7 +42,7 @@ async fn filters(orders: &Orders) -> table_core::Result<()> {
     let _ = all().filter("Total gt 100").collect().await?; //~ T096
     let _ = all().filter(|order: &Order| order.total > 100).collect().await?; //~ T096
     let _ = all().filter(Order::NUMBER.ge(40)).collect().await?; //~ T097
-    let _ = all().filter(Invoice::CENTS.gt(100)).collect().await?; //~ T265
+    let _ = all().filter(Invoice::CENTS.gt(100)).collect().await?; //~ T096
     let _ = all().page_from("1!8!cGFydA").await?; //~ T267
     let _ = all().page_from(all().page().await?.continuation).await?; //~ T267
     Ok(())
