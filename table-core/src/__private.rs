@@ -17,6 +17,7 @@ mod part;
 mod partitions;
 mod property;
 mod reader;
+mod refused;
 mod require;
 mod rows;
 mod serde;
@@ -62,6 +63,7 @@ pub use table_derive::{access_at, access_ceiling, access_list};
 
 pub use crate::bag::TableEntity;
 pub use crate::column::{Column, Indexed, KeyColumn, OfKey, Operand, Plain, Projected};
+pub use crate::column::{ShowsColumns, ShowsConditions, ShowsKey};
 pub use crate::entity::{
     AnyRelations, AnyTable, Around, Declared, Entity, FromEntity, HasField, NamedTable, NotRead, PlainEntity,
     ProjectionOf, ToEntity, Versioned, table_number,
@@ -86,14 +88,20 @@ pub use crate::row::{Row, RowWriter};
 pub use crate::schema::{
     EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema, Shape, is_same_text,
 };
+pub use crate::selection::ShowsPoint;
 pub use crate::selection::{
     Copies, FanOut, KeyArg, KeyBounds, KeyPrefix, Lists, Narrowed, Ordered, Partition, PartitionRange, Point,
     Primary, RowRange, Scan, Selection, SelfDelimiting, around_indexes,
 };
 pub use crate::set::{EntitySet, SetOf, is_of};
 pub use crate::table::refused::{
-    Begins, BeginsUnit, Changes, Contains, Counts, Creates, Drops, Filters, Finds, ReadsAll, ReadsIndex,
-    Removes, RemovesMany, Saves, Selects, WritesMany,
+    Begins, BeginsUnit, Changes, Contains, Counts, Creates, Drops, Filters, Finds, Follows, ReadsAll,
+    ReadsIndex, Removes, RemovesMany, Saves, Selects, WritesMany,
+};
+pub use crate::table::uncommitted::Uncommitted;
+pub use crate::table::verbs::{Change, Find, ReadAll, Remove, SelectAll, ShowsVerb, Sort};
+pub use crate::{
+    __refused_forms as refused_forms, __refused_parts as refused_parts, __refused_ranges as refused_ranges,
 };
 pub use table_store::Result;
 pub use table_store::{EdmType, Value, ValueRef};

@@ -1,6 +1,7 @@
 //! Typed columns: the properties of an entity with their names and types, and conditions on them.
 
 mod condition;
+mod forms;
 mod key;
 mod operand;
 mod operators;
@@ -14,6 +15,8 @@ use table_store::fnv::fnv1a64;
 use crate::filter::{Comparison, Filter};
 use crate::key::order;
 pub use condition::{Condition, IntoCondition};
+#[doc(hidden)]
+pub use forms::{ShowsColumns, ShowsConditions, ShowsKey};
 pub use key::KeyColumn;
 pub use operand::{BoolColumn, Operand, Operands, Text};
 #[doc(hidden)]

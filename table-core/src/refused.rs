@@ -1,9 +1,9 @@
 //! Methods with names from other libraries. No type satisfies their bounds, so a call does not compile, and the error message contains a hint.
 
-/// A bound satisfied by no type. A method with this bound has a generic return type, so rustc reports only the call to the method itself, and not the calls on
+/// The supertrait of bounds that no type satisfies. A method with this bound has a generic return type, so rustc reports only the call to the method itself, and not the calls on
 /// its result.
 pub trait Refused {
-    /// Returns a value of any type. No type implements this trait.
+    /// Returns a value of any type. Serves as the body of methods that cannot be called.
     fn refuse<R>(&self) -> R;
 }
 

@@ -3,9 +3,11 @@
 mod argument;
 pub(crate) mod fault;
 mod narrowed;
+mod not_a_key;
 mod own;
 mod point_key;
 mod refused;
+mod same_entity;
 mod source;
 
 use std::borrow::Cow;
@@ -18,10 +20,14 @@ pub use narrowed::IntoSelection;
 #[doc(hidden)]
 pub use narrowed::Narrowed;
 #[doc(hidden)]
+pub use not_a_key::{NotAKey, ShowsPoint};
+#[doc(hidden)]
 pub use own::{around_indexes, index_that_hides};
 #[doc(hidden)]
 pub use point_key::ReportedOwnKey;
 pub use point_key::{IntoPoints, OwnSource, PointKey};
+#[doc(hidden)]
+pub use same_entity::SameEntity;
 pub use source::{Copies, Lists, Primary, ReadableAs, Source};
 use table_store::Result;
 

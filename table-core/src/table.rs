@@ -21,7 +21,9 @@ mod scan;
 #[cfg(test)]
 mod tests;
 mod transaction;
+pub(crate) mod uncommitted;
 mod update;
+pub(crate) mod verbs;
 mod write;
 mod written_types;
 
@@ -45,13 +47,15 @@ pub use listing::{FEEDS, OUTBOXES, list_tables};
 pub(crate) use pages::{PageSource, Paging};
 pub use partition::InPartition;
 pub use patch::{Patch, PatchChange, PatchTarget, PatchValue, SetBy};
+#[doc(hidden)]
+pub use query::PageStart;
 pub use query::{EntityPage, EntityQuery};
 pub use repository::Repository;
 pub use scan::{Bounded, BoundedScan, TableScan};
 use table_store::{ErrorCode, Result};
 pub use transaction::EntityTransaction;
 #[doc(hidden)]
-pub use update::{ChangeResult, InPlace, ReportedFrom};
+pub use update::{ChangeResult, InPlace, MayFail, ReportedFrom};
 pub use update::{EntityChange, IntoUpdateFrom, Update, UpdateFrom};
 
 use crate::entity::Entity;

@@ -13,6 +13,7 @@
 mod aliases;
 mod columns;
 mod derives_serde;
+mod forms;
 mod group;
 mod index;
 mod key;
@@ -20,9 +21,11 @@ mod key_part;
 mod large;
 mod levels;
 mod partitions;
+mod prelude;
 mod projection;
 mod reading;
 mod reading_in_place;
+mod refused;
 mod relations;
 mod rows;
 mod schema;
@@ -72,6 +75,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     let plain =
         (entity.indexes.is_empty() && entity.feed.is_none() && !entity.has_copies()).then(|| plain(entity));
     let maintained = maintained(entity);
+    let forms = forms::forms(&design);
     let ends = relations::ends(entity);
     let (set_schemas, mixed, proof) = set_constants(entity);
     let around = around(entity);
@@ -118,6 +122,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
             #rows_methods
             #prefixes_methods
             #impls
+            #forms
         },
     );
     quote!(#rows #prefixes #types #items)
@@ -280,6 +285,7 @@ fn allow() -> TokenStream {
             missing_debug_implementations,
             private_bounds,
             private_interfaces,
+            unexpected_cfgs,
             unreachable_pub,
             unused_qualifications,
             clippy::needless_pass_by_value,

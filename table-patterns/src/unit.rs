@@ -108,6 +108,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use table_core::__private::Uncommitted;
 use table_core::entity::Entity;
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
@@ -140,6 +141,8 @@ pub(crate) use transaction::Decide;
 pub use was_read::WasRead;
 
 /// Entity writes in one partition, and the rows of their patterns, committed atomically. See [the module](self).
+///
+/// If a non-empty unit is dropped without a commit, nothing is written, and a `WARN` event is emitted.
 #[must_use = "a unit does nothing until it is committed; bind it with `let mut`, and write `.commit().await?` after its writes"]
 pub struct UnitOfWork<S, O> {
     store: S,
@@ -168,6 +171,8 @@ pub struct UnitOfWork<S, O> {
     slots: HashMap<RowKey, Row>,
     /// The state for detecting other processes' transactions and waiting for them; `None` outside a transaction.
     rivals: Option<Rivals>,
+    /// The writes and steps so far, to warn of a unit that is dropped without a commit. A transaction commits its unit itself, and adds none.
+    uncommitted: Uncommitted,
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
@@ -199,6 +204,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
             reads: Reads::default(),
             slots: HashMap::new(),
             rivals: None,
+            uncommitted: Uncommitted::default(),
         };
         Ok(unit.with(self))
     }
@@ -251,6 +257,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// - `InvalidInput` if the unit has no operations (EGT-12).
     /// - `UpdateConditionNotSatisfied` if every attempt conflicted on a list.
     pub async fn commit(mut self) -> Result<Vec<Option<ETag>>> {
+        self.uncommitted.commit();
         if self.prepare().await?.is_break() {
             return Err(Error::of(EntityFault::Changed).with_table(self.table.as_str()));
         }

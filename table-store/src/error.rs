@@ -1,6 +1,7 @@
 //! The error type: code, location, violated rule, and predicates.
 
 mod code;
+mod convert;
 mod display;
 mod fault;
 mod refused;

@@ -179,7 +179,7 @@ impl ETag {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T207] `{Self}` is not a condition on the version of an entity",
-    label = "write the `ETag` of the entity, or `IfMatch::Any` for any version",
+    label = "write `table_patterns::IfMatch::Any` for any version, or the `ETag` of the entity",
     note = "an entity that was read has its version: `found.etag()`; a write returns the new one",
     note = "a version that was stored as text is parsed: `ETag::parse(text)?`"
 )]

@@ -140,6 +140,9 @@ pub struct TablePage {
 
 /// A backend: tables of entities with one clustered index, and transactions within a partition.
 ///
+/// The trait has no `dyn TableStore`, because its functions return futures. A store of dynamic type is a [`DynTableStore`]: `DynTableStore::new(store)`. A type
+/// for every store is generic: `struct App<S: TableStore + Clone>`.
+///
 /// # Contract
 /// - A read sees every write acknowledged before the read started (CON-2). A page is a snapshot of its partition (CON-8).
 /// - A transaction is applied completely or not at all (EGT-9). An acknowledged transaction is durable, unless the backend is in memory or was opened

@@ -102,10 +102,10 @@ impl<E> std::fmt::Debug for Condition<E> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T096] `{Self}` is not a condition on `{E}`: a filter runs in the store, and takes comparisons of its columns",
-    label = "write `{E}::….eq(…)`, or `ne`, `gt`, `ge`, `lt`, `le` for `!=`, `>`, `>=`, `<`, `<=`; `Condition::all(…)` for a list",
-    note = "columns are constants of `{E}`, the names of its fields in capitals; write `&` for `&&` and `|` for `||`: `{E}::….gt(…) & {E}::….eq(…)`",
-    note = "a list or an `Option` of conditions is one condition: `Condition::all(…)`, `Condition::any(…)`; a column of `bool` is a condition itself",
-    note = "an operator such as `==` and a closure run in the program: to filter by a closure, read the entities first",
+    label = "write a comparison of a column of `{E}`; to filter by a closure `f`, read first: `.collect().await?.into_iter().filter(f)`",
+    note = "columns are constants of `{E}`, the names of its fields in capitals, with `eq`, `ne`, `gt`, `ge`, `lt`, `le`, `is_in` and `starts_with`",
+    note = "conditions are combined by `&`, `|` and `!`; a `list` or an `Option` of conditions is one condition: \
+            `table_patterns::Condition::all(list)`, `table_patterns::Condition::any(list)`; a column of `bool` is a condition itself",
     note = "a text in OData is parsed: `Filter::parse(text)?` is `None` for an empty text, and `Condition::from_filter` takes the filter"
 )]
 pub trait IntoCondition<E> {

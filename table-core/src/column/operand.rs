@@ -87,7 +87,7 @@ impl<T, V: Operand<T>> Operand<Option<T>, WithoutOption> for V {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T230] `is_in` takes a list or an iterator of values for a column of type `{T}`, not `{Self}`",
-    label = "write `is_in([…])`",
+    label = "write the values in brackets, `is_in([first, second])`",
     note = "the values are in brackets, `[first, second]`, or in a `Vec`; one value is compared by `eq`"
 )]
 pub trait Operands<T, As = Itself> {

@@ -2,18 +2,9 @@
 
 use std::cmp::Ordering;
 
+use crate::column::forms::IsProperty;
 use crate::column::{Column, Condition, KeyColumn};
 use crate::refused::{Refused, refused_by_name, refused_methods};
-
-/// A column of a stored property. [`KeyColumn`] does not implement this trait, so a method that requires it does not compile for a key column, and the error
-/// message explains why.
-#[diagnostic::on_unimplemented(
-    message = "[T097] a filter cannot compare `{Self}`, because it is part of the key of `{E}` and not a property",
-    label = "this field is part of the key",
-    note = "select entities by their key instead: `table.query({E}::rows(…))`, or `{E}::key(…)` for one entity",
-    note = "or store the field as a property too, `#[property(also)]` above it, which makes it a column of filters"
-)]
-pub trait IsProperty<E> {}
 
 /// A bound that no column satisfies, required by methods such as `contains` and `ends_with`. Its error message explains that a filter compares only whole
 /// values and prefixes.

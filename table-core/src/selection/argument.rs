@@ -18,9 +18,9 @@ use crate::key::codec::TextCodec;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T080] `{Self}` is not a value of this key part",
-    label = "expected a `{T}` or `&{T}`",
+    label = "expected a `{T}` or `&{T}`: of an integer of another type `{T}::try_from(number)?`, of a text `text.parse::<{T}>()?`",
     note = "arguments are in the order of the key's parts, each of the type of its field; a `&str` is accepted for a `String`",
-    note = "a text is parsed first, `text.parse::<{T}>()?`, and an integer of another type is converted, `{T}::try_from(number)?`"
+    note = "`?` converts the error of either to an `Error` of this library; for a `String`, a number is written as `number.to_string()`"
 )]
 pub trait KeyArg<T> {
     /// Passes the value to `read`, and returns the result.
@@ -143,7 +143,7 @@ impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
 #[diagnostic::on_unimplemented(
     message = "[T082] this key part does not support range queries",
     label = "its keys do not sort like its values",
-    note = "the codec is not ordered (`bucket`, an enum whose names do not ascend), or a text of variable length precedes another part without a separator that sorts before all its characters",
+    note = "the codec is not ordered (`unpadded`, `bucket`, an enum whose names do not ascend), or a text of variable length precedes another part without a separator that sorts before all its characters",
     note = "select one value with the method that ends in `_is`, or read the rows and filter them"
 )]
 pub trait Ordered<const ORDERED: bool> {}

@@ -24,8 +24,8 @@ use crate::selection::{Class, Primary, Selection};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T196] `{Self}` does not select entities `{E}`",
-    label = "expected a selection of `{E}`",
-    note = "select a partition with `{E}::partition(…)`, some of its rows with `{E}::rows(…)`",
+    label = "write `{E}::partition` or `{E}::rows`, with the fields of the PartitionKey as its arguments",
+    note = "a selection of another entity is passed to a handle of that entity: `store.table::<Employee>()`",
     note = "to filter by properties, write `.filter(…)` after `query(…)`; to read the whole table, `scan(\"the reason\")`"
 )]
 pub trait IntoSelection<E, C, F = Primary> {

@@ -31,5 +31,6 @@ impl<E, C, F> Selection<E, C, F>
 where
     Self: Queries<E>,
 {
-    refused_by_name! { limit first page stream gte lte begins between go where_ order_by fetch_all exec }
+    refused_by_name! { limit first page stream gte lte begins between go where_ order_by fetch_all exec execute desc asc rev reverse descending newest_first sort_by skip take
+    top to_list all each next }
 }

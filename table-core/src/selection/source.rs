@@ -115,7 +115,7 @@ pub struct Copies<I>(PhantomData<fn() -> I>);
 #[derive(Debug)]
 pub struct Lists<I>(PhantomData<fn() -> I>);
 
-mod sealed {
+pub(super) mod sealed {
     pub trait Sealed {}
 }
 

@@ -4,7 +4,7 @@ mod page;
 mod read;
 pub(crate) mod refused;
 
-pub use page::EntityPage;
+pub use page::{EntityPage, PageStart};
 
 use std::borrow::Cow;
 use std::fmt;

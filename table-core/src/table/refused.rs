@@ -1,6 +1,13 @@
 //! Methods that tables lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
 
 use crate::refused::Refused;
+use crate::table::verbs::{Change, Find, ReadAll, Remove, SelectAll, ShowsVerb};
+
+impl<E, S> Refused for crate::Table<E, S> {
+    fn refuse<R>(&self) -> R {
+        loop {}
+    }
+}
 
 /// A bound that no handle satisfies, required by methods such as `save` and `upsert`. Its error message suggests `insert`, `insert_or_replace` or
 /// `insert_or_merge`.
@@ -21,6 +28,8 @@ pub trait Saves<E>: Refused {}
 )]
 pub trait Changes<E>: Refused {}
 
+impl<E: ShowsVerb<Change>, S> Changes<E> for crate::Table<E, S> {}
+
 /// A bound that no handle satisfies, required by methods such as `find` and `get_by_id`. Its error message suggests `get`.
 #[diagnostic::on_unimplemented(
     message = "[T191] a table has no method of this name: an entity is read by its key",
@@ -29,6 +38,8 @@ pub trait Changes<E>: Refused {}
     note = "`query({E}::partition(…))` reads entities by a part of their keys"
 )]
 pub trait Finds<E>: Refused {}
+
+impl<E: ShowsVerb<Find>, S> Finds<E> for crate::Table<E, S> {}
 
 /// A bound that no handle satisfies, required by methods such as `insert_many` and `save_all`. Its error message suggests a bulk write or a transaction.
 #[diagnostic::on_unimplemented(
@@ -46,6 +57,8 @@ pub trait WritesMany<E>: Refused {}
     note = "the version is an `ETag` of an earlier read or write, or `IfMatch::Any` for any version"
 )]
 pub trait Removes<E>: Refused {}
+
+impl<E: ShowsVerb<Remove>, S> Removes<E> for crate::Table<E, S> {}
 
 /// A bound that no handle satisfies, required by methods such as `delete_many` and `clear`. Its error message suggests a bulk delete or `delete_table`.
 #[diagnostic::on_unimplemented(
@@ -80,6 +93,8 @@ pub trait Creates<E>: Refused {}
 )]
 pub trait ReadsAll<E>: Refused {}
 
+impl<E: ShowsVerb<ReadAll>, S> ReadsAll<E> for crate::Table<E, S> {}
+
 /// A bound that no handle satisfies, required by methods such as `filter` and `find_many`. Its error message suggests a query that selects keys and filters
 /// them.
 #[diagnostic::on_unimplemented(
@@ -88,6 +103,8 @@ pub trait ReadsAll<E>: Refused {}
     note = "`query` reads a partition or a range of rows; `scan(\"the reason\").max_rows(n).filter(…)` reads the whole table"
 )]
 pub trait Filters<E>: Refused {}
+
+impl<E: ShowsVerb<SelectAll>, S> Filters<E> for crate::Table<E, S> {}
 
 /// A bound that no handle satisfies, required by methods such as `count` and `len`. Its error message suggests a query that counts its entities.
 #[diagnostic::on_unimplemented(
@@ -139,6 +156,16 @@ pub trait Drops<E>: Refused {}
 )]
 pub trait ReadsIndex<E>: Refused {}
 
+/// A bound that no handle satisfies, required by methods such as `watch` and `subscribe`. Its error message suggests a feed.
+#[diagnostic::on_unimplemented(
+    message = "[T264] a table has no method of this name: it does not notify; the changes of `{E}` are read from the feed of each partition",
+    label = "write `feed()`, a handle that reads the changes; `store.entities::<{E}>()` has it, and `#[entity(feed)]` above `{E}` records them",
+    note = "poll in a loop, with a cursor for each partition: `let (feed, table) = (entities.feed(), entities.table().name()?); \
+            for partition in feed.partitions(table).await? {{ feed.read(table, &partition, &Default::default(), 100).await?; }}`",
+    note = "a `View` of `{E}` keeps rows that follow the changes: `ViewTable::catch_up(100)` in a loop applies them"
+)]
+pub trait Follows<E>: Refused {}
+
 /// Declares methods familiar from other libraries. A call to one of them on a handle does not compile, and the error message suggests the right method. The
 /// argument is the bound required by methods that begin a transaction, such as `Begins`.
 #[doc(hidden)]
@@ -172,6 +199,8 @@ macro_rules! __refused_verbs {
                 to_list_async() get_all_async() first_or_default_async(_) as_queryable();
             Filters: filter(_) filter_by(_) where_(_) query_filter(_) where_by(_) match_(_) find_many(_);
             Counts: count() count_async() len();
+            Follows: watch() subscribe(_) changes() change_stream() listen() on_change(_) change_feed() get_change_feed() stream_changes() observe()
+                poll() tail() live() on_snapshot(_) get_records();
             Selects: select(_);
             $begins: begin() begin_transaction() submit_transaction(_) begin_async() begin_transaction_async() start_transaction() submit_transaction_async(_)
                 create_batch() new_batch() batch() begin_write() begin_read() start_session() transact(_) transact_write(_) transact_write_items(_);

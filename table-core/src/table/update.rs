@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
-pub use change::{ChangeResult, EntityChange, InPlace};
+pub use change::{ChangeResult, EntityChange, InPlace, MayFail};
 pub use running::Update;
 use table_store::{Error, Result};
 

@@ -176,9 +176,17 @@ impl<'e> Design<'e> {
     /// A field is a parameter even if the keys contain it only in lossy form, such as a hash. If `with_buckets`
     /// is `false`, a field that the keys contain only as a bucket is skipped.
     pub(super) fn arguments(&self, keys: &[&Key], with_buckets: bool) -> Vec<TokenStream> {
+        let fields = self.argument_fields(keys, with_buckets);
+        let mut arguments: Vec<TokenStream> = fields.iter().map(KeyField::argument).collect();
+        arguments.extend(keys.iter().flat_map(|key| (0..key.placeholders).map(|_| any())));
+        arguments
+    }
+
+    /// Returns the fields of [`arguments`](Self::arguments).
+    pub(super) fn argument_fields(&self, keys: &[&Key], with_buckets: bool) -> Vec<KeyField<'e>> {
         let given = |part: &Part| keys.iter().any(|key| key.can_decode(part.field));
         let mut seen = Vec::new();
-        let mut arguments = Vec::new();
+        let mut fields = Vec::new();
         for part in keys.iter().flat_map(|key| key.parts()) {
             let is_asked = with_buckets || !part.codec.is_bucket();
             let is_argument = part.codec.is_decodable() || (is_asked && !given(part));
@@ -186,11 +194,9 @@ impl<'e> Design<'e> {
                 continue;
             }
             seen.push(part.field);
-            let Some(field) = self.field(part) else { continue };
-            arguments.push(field.argument());
+            fields.extend(self.field(part));
         }
-        arguments.extend(keys.iter().flat_map(|key| (0..key.placeholders).map(|_| any())));
-        arguments
+        fields
     }
 
     /// Returns `argument` as the function parameter. In a stub, the parameter accepts any type instead.

@@ -6,6 +6,7 @@ use syn::ext::IdentExt;
 
 use crate::expand::allow_type;
 use crate::expand::key::{self, Design, KeyField, describe};
+use crate::expand::refused;
 use crate::model::key::{Key, Part, Piece};
 
 /// Generates `fn rows(department: …) -> EmployeeRows` if the `RowKey` contains a field.
@@ -91,11 +92,13 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
         let methods = methods(design, at, part, stage, count);
         let rows = stage_type(design, &rows, stage);
         let narrowed = (!is_one_class).then(|| narrowed(&quote!(#of_impl), &rows, stage));
+        let (methods, items) = methods;
         quote! {
             #[automatically_derived]
             impl #of_impl #rows #of_where {
                 #methods
             }
+            #items
             #narrowed
         }
     });
@@ -113,7 +116,8 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
             }
         }
     };
-    Some((definition, quote!(#impls #of_all #(#stages)*)))
+    let refused = refused::parts(design);
+    Some((definition, quote!(#impls #of_all #(#stages)* #refused)))
 }
 
 /// Returns the number 0 as a token. If the literal were in the template of `quote!`, the macro would parse it, which is slow in an unoptimised build.
@@ -121,9 +125,16 @@ fn zero() -> Literal {
     Literal::usize_unsuffixed(0)
 }
 
-fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usize) -> TokenStream {
+/// Returns the methods of a part, and the items that their signatures need.
+fn methods(
+    design: &Design<'_>,
+    at: usize,
+    part: &Part,
+    stage: usize,
+    count: usize,
+) -> (TokenStream, Option<TokenStream>) {
     let vis = design.vis();
-    let Some(field) = design.field(part) else { return TokenStream::new() };
+    let Some(field) = design.field(part) else { return (TokenStream::new(), None) };
     let (names, zero) = (&field.names, zero());
     let (argument, ty, name, codec, encode) =
         (field.field.ident, &names.ty, &names.name, &names.codec, field.item("encode"));
@@ -148,7 +159,11 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
         .range(#name, &#bounds, #encode, #place)
     };
     let range_doc = format!("Selects the rows whose `{name}` is in a range.");
-    let ordered = ordered(part, &next, &forms, at, Span::call_site());
+    let (unpadded, unpadded_items) = refused::unpadded(design, &field, part).unzip();
+    let ordered = match unpadded {
+        Some(bound) => Some(quote!(+ #bound)),
+        None => ordered(part, &next, &forms, at, Span::call_site()),
+    };
     let range = design.parameter(quote!(#bounds: impl __table::KeyBounds<#ty> #ordered));
     let range_body = design.body(quote!(self.#zero #range_call));
     let range = quote! {
@@ -191,7 +206,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
             }
         }
     });
-    quote!(#range #is #prefix)
+    (quote!(#range #is #prefix), unpadded_items)
 }
 
 /// Returns the trait bound of a range argument. The bound is omitted if every part with this codec is known to keep its order before the next literal, because

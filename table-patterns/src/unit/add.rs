@@ -93,6 +93,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let limits = self.store.capabilities().limits;
         let added = self.draft.add_step(&key.row_key, step, Some(&limits));
         added.map_err(|error| self.here(error, key))?;
+        self.warn_if_dropped();
         Ok(self)
     }
 
@@ -101,7 +102,15 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let added = self.draft.push(write, Some(&limits));
         added.map_err(|error| self.here(error.with_context(&act.to_string()), &key))?;
         self.acts.push(act);
+        self.warn_if_dropped();
         Ok(self)
+    }
+
+    /// Counts one more write or step, unless a transaction runs the unit.
+    fn warn_if_dropped(&self) {
+        if self.rivals.is_none() {
+            self.uncommitted.add();
+        }
     }
 
     /// Checks that an entity is in the unit's table and partition.

@@ -3,6 +3,7 @@
 mod absent;
 mod bad_input;
 mod change;
+mod dropped;
 mod lists;
 mod model;
 mod processes;

@@ -314,3 +314,17 @@ impl fmt::Display for ErrorCode {
         f.write_str(self.as_str())
     }
 }
+
+/// Compares the code with its name. A name that the service never returns equals no code.
+///
+/// ```
+/// use table_core::ErrorCode;
+///
+/// assert!(ErrorCode::EntityAlreadyExists == "EntityAlreadyExists");
+/// assert!(ErrorCode::EntityAlreadyExists != "AlreadyExists");
+/// ```
+impl PartialEq<&str> for ErrorCode {
+    fn eq(&self, name: &&str) -> bool {
+        self.as_str() == *name
+    }
+}

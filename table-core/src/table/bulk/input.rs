@@ -27,7 +27,9 @@ reported_once! {
 #[diagnostic::on_unimplemented(
     message = "[T217] a bulk write of `{E}` takes a list or an iterator of entities, not `{Self}`",
     label = "expected a list or an iterator of `{E}` or `&{E}`",
-    note = "for one entity, write it in brackets, `[&entity]`, or use `insert(&entity)` of the table"
+    note = "for one entity, write it in brackets, `[&entity]`, or use `insert(&entity)` of the table",
+    note = "entities of several types are written by the handle of each type: `store.table::<{E}>().bulk().insert_all(entities)`; \
+            those of one partition also in one transaction: `table.transaction({E}::partition(…))?`"
 )]
 pub trait IntoEntities<E> {
     /// The type of the iterator over the entities.

@@ -30,6 +30,33 @@ pub struct EntityPage<T> {
     pub skipped: u64,
 }
 
+/// The position of a page: the continuation of the page before.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "[T267] a page begins at a `Continuation`, not at a `{Self}`",
+    label = "write `&cursor.parse::<table_patterns::query::Continuation>()?` for a text `cursor`",
+    note = "the continuation of a page is an `Option`: `if let Some(continuation) = &page.continuation {{ query.page_from(continuation).await?; }}`",
+    note = "`page()` reads the first page; `continuation.to_string()` is the text of a continuation"
+)]
+pub trait PageStart {
+    /// Returns the continuation.
+    fn into_continuation(self) -> Continuation;
+}
+
+#[diagnostic::do_not_recommend]
+impl PageStart for &Continuation {
+    fn into_continuation(self) -> Continuation {
+        self.clone()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl PageStart for Continuation {
+    fn into_continuation(self) -> Continuation {
+        self
+    }
+}
+
 /// A bound that no page satisfies, required by methods such as `next` and `map`. Its error message suggests the fields `items` and `continuation`.
 #[diagnostic::on_unimplemented(
     message = "[T261] a page has no method of this name: its entities and the position of the next page are fields",

@@ -7,11 +7,11 @@ use table_store::{Error, Result};
 
 use crate::entity::Versioned;
 use crate::name::TableName;
-use crate::query::{Continuation, EntityRef, Page, Select};
+use crate::query::{EntityRef, Page, Select};
 use crate::selection::{ReadableAs, Source};
 use crate::store::TableStore;
 use crate::table::decode;
-use crate::table::query::{EntityPage, EntityQuery};
+use crate::table::query::{EntityPage, EntityQuery, PageStart};
 
 impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns the first page.
@@ -30,11 +30,12 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     ///
     /// # Errors
     /// Any error from [`page`](Self::page); `InvalidInput` if the continuation is from another query (PAGE-9).
-    pub async fn page_from(&self, continuation: &Continuation) -> Result<EntityPage<T>>
+    pub fn page_from(&self, continuation: impl PageStart) -> BoxFuture<'_, Result<EntityPage<T>>>
     where
         F: ReadableAs<T>,
     {
-        self.read(self.source.page(&self.paging, Some(continuation)).await?)
+        let from = continuation.into_continuation();
+        async move { self.read(self.source.page(&self.paging, Some(&from)).await?) }.boxed()
     }
 
     fn read(&self, page: Page) -> Result<EntityPage<T>>

@@ -2,15 +2,28 @@
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityQuery;
+use crate::table::verbs::{ShowsVerb, Sort};
 
 /// A bound that no query satisfies, required by methods such as `order_by` and `skip`. Its error message explains that a query returns entities in key order.
 #[diagnostic::on_unimplemented(
     message = "[T099] a query reads entities in the order of their keys, from the start or from a continuation",
     label = "a table neither sorts nor skips",
-    note = "another order is another key: declare an index whose `row_key` starts with the field, or with `desc(field)`",
+    note = "sort the collected entities: `found.sort_by_key(|entity| entity.field)`, or `std::cmp::Reverse(entity.field)` for a descending order",
+    note = "another order is another key: declare an index, `#[index(ByField, row_key(\"field_\", desc(field), …))]`, and read `{E}::by_field_rows(…)`",
     note = "read the next page with the continuation of the one before: `page_from(&continuation)`; `limit(n)` ends a query"
 )]
 pub trait AnyOrder<E>: Refused {}
+
+/// A bound that no query satisfies, required by methods such as `order_by` and `skip`, whose message shows a sort by a field of the entity.
+pub trait Sorts<E>: Refused {}
+
+impl<E, S, T, F> Refused for EntityQuery<E, S, T, F> {
+    fn refuse<R>(&self) -> R {
+        loop {}
+    }
+}
+
+impl<E: ShowsVerb<Sort>, S, T, F> Sorts<E> for EntityQuery<E, S, T, F> {}
 
 /// A bound that no query satisfies, required by methods such as `take` and `top`. Its error message suggests `limit` or `page_size`.
 #[diagnostic::on_unimplemented(
@@ -98,7 +111,8 @@ where
 
 impl<E, S, T, F> EntityQuery<E, S, T, F> {
     refused_methods! {
-        AnyOrder<E>: skip(_) rev() last() step_by(_) nth(_);
+        AnyOrder<E>: rev() last() step_by(_) nth(_);
+        Sorts<E>: skip(_) order_by(_) order_by_asc(_) order_by_desc(_) order_by_descending(_) sort_by(_) offset(_);
         Takes<E>: take(_);
         Aggregates<E>: sum(_) min(_) max(_) min_by_key(_) max_by_key(_) min_by(_) max_by(_) fold(_, _) reduce(_) partition(_) zip(_) chain(_);
         FiltersBy<E>: filter_by(_) or_filter(_);
@@ -131,7 +145,7 @@ where
     Self: AnyOrder<E>,
 {
     refused_by_name! {
-        order_by order_by_asc order_by_desc order_by_descending order then_by sort_by sort offset cursor after before with_continuation
+        order then_by sort cursor after before with_continuation
         scan_index_forward exclusive_start_key start_after start_at start_from start_key after_key from_key page_token continuation continue_from resume_from
         ascending descending asc desc reverse reversed newest_first sorted sort_desc natural_order seek
     }

@@ -16,8 +16,8 @@ use table_store::Result;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T243] the change of an update is a closure that takes `&mut {E}`, not `{Self}`",
-    label = "write `|entity| entity.… = …`",
-    note = "`update({E}::key(…), |entity| entity.… = …)` changes the stored entity, and keeps what it does not assign",
+    label = "write a closure that assigns: `|entity| entity.field = value`",
+    note = "`update` changes the stored entity, and keeps what it does not assign",
     note = "`replace(&entity, &etag)` writes a whole entity instead of the version with this `ETag`"
 )]
 pub trait EntityChange<E, R>: FnMut(&mut E) -> R {}
@@ -57,8 +57,8 @@ impl ChangeResult for Never {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "[T244] the closure of `update` changes the entity in place and returns nothing, but this one returns `{Self}`",
-    label = "write `|entity| entity.… = …`, or `;` after the last expression",
-    note = "`|entity| {{ entity.… = …; entity.… = …; }}` assigns fields; `|entity| *entity = …` assigns the whole entity",
+    label = "assign in the closure: `|entity| entity.field = value`, or write `;` after the last expression",
+    note = "`|entity| {{ entity.first = 1; entity.second = 2; }}` assigns fields; `|entity| *entity = value` assigns the whole entity",
     note = "a closure that may fail is passed to `try_update`, and returns a `Result<()>`",
     note = "the closure is not `async`, because it may run several times: await a value before the update, and assign it in the closure"
 )]
@@ -69,6 +69,22 @@ impl<E> InPlace<E> for () {}
 
 #[diagnostic::do_not_recommend]
 impl<E> InPlace<E> for Never {}
+
+/// A bound that no type satisfies, required of a change that returns a `Result`. Its error message suggests `try_update`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "[T244] the closure of `update` returns nothing, but this one returns a `Result`",
+    label = "write `try_update`: its closure may fail, and returns a `table_patterns::Result<()>`",
+    note = "an error of the closure of `try_update` is returned, and nothing is written; the last expression is `Ok(())`"
+)]
+pub trait MayFail<E> {}
+
+impl<E, T, X> InPlace<E> for Result<T, X>
+where
+    Self: ChangeResult,
+    E: MayFail<Result<T, X>>,
+{
+}
 
 /// The type `!`, obtained as the return type of `fn() -> !`. rustc does not yet accept the name `!` in other positions.
 type Never = <fn() -> ! as Returns>::Output;

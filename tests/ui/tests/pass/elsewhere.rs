@@ -73,7 +73,7 @@ fn ada() -> impl PointKey<Employee, From = Primary> {
 
 async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     let _ = table.get(Employee::key("Sales", 7)).await?; // T191
-    let _ = table.get_many([Employee::key("Sales", 7)]).await?; // T219
+    let _ = table.get_many([Employee::key("Sales", 7)]).await?; // T084, T219
     let _ = table.query(Employee::partition("Sales")).collect().await?; // T198, T201, T204
     let _ = table.query(Employee::rows("Sales").id(7..)).collect().await?; // T099, T204, T205
     let _ = table.query(Employee::partition("Sales")).filter(Employee::AGE.ge(18)).collect().await?; // T096, T205

@@ -16,6 +16,7 @@ pub mod crate_path;
 pub mod derived;
 pub mod elsewhere;
 pub mod first_day;
+pub mod forms;
 pub mod generic;
 pub mod groups;
 pub mod indexes;
@@ -39,6 +40,7 @@ fn valid_declarations_compile_and_run() {
     crate_path::main();
     derived::main();
     elsewhere::main();
+    forms::main();
     generic::main();
     groups::main();
     indexes::main();

@@ -1,0 +1,74 @@
+//! Traits whose messages show the columns and the key of an entity. The derive implements them for each entity, under a bound that no entity satisfies, so rustc
+//! reports that bound and its message, which contains the names of the fields. The messages here are shown for other types.
+
+use crate::column::{Condition, IntoCondition, KeyColumn, Settable};
+use crate::property::Property;
+
+/// Shows comparisons of the columns, for an argument of `filter` that is no condition.
+#[diagnostic::on_unimplemented(
+    message = "[T096] `{A}` is not a condition on `{Self}`: a filter runs in the store, and compares its columns",
+    label = "write a comparison of a column, by `eq`, `ne`, `gt`, `ge`, `lt` or `le`",
+    note = "columns are constants of `{Self}`, the names of its fields in capitals"
+)]
+pub trait ShowsConditions<A> {
+    /// A type without values.
+    type Never: Property;
+}
+
+/// Shows a column, for an argument of `set` that is no column.
+#[diagnostic::on_unimplemented(
+    message = "[T130] `{A}` is not a property of `{Self}` that a patch can set",
+    label = "write a column, a constant of `{Self}` with the name of a field in capitals"
+)]
+pub trait ShowsColumns<A> {
+    /// A type without values.
+    type Never: Property;
+}
+
+/// Shows a selection of rows, for a comparison of a field of the key.
+#[diagnostic::on_unimplemented(
+    message = "[T097] a filter compares properties, and this is a field of the key of `{Self}`, which is no property",
+    label = "select the entities by their key",
+    note = "or store the field as a property too, `#[property(also)]` above it, which makes it a column of filters"
+)]
+pub trait ShowsKey<A> {
+    /// A type without values.
+    type Never: Property;
+}
+
+/// A column of a stored property, which no [`KeyColumn`] is. A method that requires it does not compile for a key column.
+pub trait IsProperty<E> {}
+
+impl<E: ShowsKey<Self>, T> IsProperty<E> for KeyColumn<E, T> {}
+
+/// Implements a trait of arguments for types that are no such argument.
+macro_rules! refused_arguments {
+    ($($argument:ty),*) => {$(
+        #[doc(hidden)]
+        impl<E: ShowsConditions<Self>> IntoCondition<E> for $argument {
+            fn into_condition(self) -> Condition<E> {
+                Condition::any([])
+            }
+        }
+    )*};
+}
+
+refused_arguments! { bool, &str, &String, String }
+
+#[doc(hidden)]
+impl<E: ShowsColumns<Self>> Settable<E> for &'static str {
+    type Value = <E as ShowsColumns<Self>>::Never;
+
+    fn property(&self) -> &'static str {
+        ""
+    }
+}
+
+#[doc(hidden)]
+impl<E: ShowsColumns<Self>, T> Settable<E> for KeyColumn<E, T> {
+    type Value = <E as ShowsColumns<Self>>::Never;
+
+    fn property(&self) -> &'static str {
+        self.field()
+    }
+}

@@ -1,0 +1,102 @@
+//! The forms that the messages of `fail/selection/forms.rs` show with the names of the struct. Each form compiles as it is shown.
+
+use table_core::{BlockOn, Engine, Entity, Table, TableStoreExt};
+
+#[derive(Entity, Clone)]
+#[entity(table = "Orders")]
+#[partition_key(customer)]
+#[row_key("order_", digits(4, year), "_", digits(8, number))]
+#[index(ByNumber, row_key("number_", digits(8, number), "_", digits(4, year)))] // T269
+struct Order {
+    customer: String,
+    year: u16,
+    number: u32,
+    total: i64,
+    note: Option<String>,
+}
+
+#[derive(Entity, Clone)]
+#[entity(table = "Plain")]
+#[partition_key(customer)]
+#[row_key("order_", digits(4, year), "_", digits(8, number))]
+struct Plain {
+    customer: String,
+    year: u16,
+    number: u32,
+    total: i64,
+}
+
+#[derive(Entity, Clone)]
+#[entity(table = "Customers")]
+#[partition_key(city)]
+#[row_key(name)]
+struct Customer {
+    city: String,
+    name: String,
+    visits: i32,
+}
+
+#[derive(Entity, Clone)]
+#[entity(table = "Invoices")]
+#[partition_key(customer)]
+#[row_key("invoice_", digits(10, number))] // T082
+struct Invoice {
+    customer: String,
+    number: u32,
+    cents: i64,
+}
+
+/// A trait of the program with names that the rows of a selection refuse.
+trait Named: Sized {
+    fn name_like(self) -> &'static str;
+}
+
+impl Named for CustomerRows {
+    fn name_like(self) -> &'static str {
+        "the program's"
+    }
+}
+
+async fn reads(store: &Engine, cursor: &str) -> table_core::Result<()> {
+    let orders: Table<Order, Engine> = store.table();
+    let customers = store.table::<Customer>().create_if_missing().await?;
+    orders.query(Order::partition("ada")).filter(Order::TOTAL.eq(1)).collect().await?; // T096
+    orders.query(Order::rows("a").year(1..=9)).collect().await?; // T097
+    orders.query(Order::rows("a").year_is(1).number(1..=9)).collect().await?; // T269
+    let _ = Order::by_number_rows("a"); // T269
+    store.table::<Invoice>().get(Invoice::key("ada", 42)).await?; // T265
+    customers.query(Customer::rows("Oslo").name_prefix("a")).collect().await?; // T268
+    customers.query(Customer::rows("Oslo").name("a".."b")).collect().await?; // T268
+    let _ = Customer::rows("Oslo").name_is("a"); // T268
+    if let Ok(continuation) = cursor.parse::<table_core::Continuation>() {
+        orders.query(Order::partition("ada")).page_from(&continuation).await?; // T267
+    }
+    let number = i64::from(7_u32);
+    orders.get(Order::key("ada", 2012, u32::try_from(number)?)).await?; // T080
+    orders.get(Order::key(number.to_string(), 2012, "42".parse::<u32>()?)).await?; // T080
+    Ok(())
+}
+
+async fn writes(plain: &Table<Plain, Engine>) -> table_core::Result<()> {
+    plain.insert(&Plain { customer: "a".into(), year: 1, number: 1, total: 7 }).await?;
+    plain.patch(Plain::key("a", 1, 1)).set(Plain::TOTAL, 1).send().await?; // T130
+    plain.update(Plain::key("a", 1, 1), |entity| entity.total = 1).await?; // T209
+    plain
+        .try_update(Plain::key("a", 1, 1), |entity| {
+            entity.total += 1;
+            table_core::Result::Ok(())
+        })
+        .await?; // T244
+    let found = plain.query(Plain::rows("a").year(1..=9)).filter(Plain::TOTAL.eq(2)).collect().await?; // T201
+    assert_eq!(found.len(), 1);
+    plain.delete(Plain::key("a", 1, 1), table_core::IfMatch::Any).await // T203
+}
+
+pub fn main() {
+    let store = Engine::in_memory();
+    reads(&store, "").block_on().expect_err("the table of orders does not exist");
+    writes(&store.table::<Plain>().create_if_missing().block_on().expect("a table"))
+        .block_on()
+        .expect("all writes");
+    assert_eq!(Customer::rows("Oslo").name_like(), "the program's");
+}
