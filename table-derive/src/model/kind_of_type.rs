@@ -84,7 +84,9 @@ fn one_struct_each(input: &DeriveInput, data: &DataEnum) -> String {
     });
     let structs: Vec<String> = structs.collect();
     let structs = if structs.is_empty() { String::new() } else { format!(": {}", structs.join(", ")) };
-    let variants: String = data.variants.iter().map(|variant| format!("{0}({0}), ", variant.ident)).collect();
+    let variants: Vec<String> =
+        data.variants.iter().map(|variant| format!("{0}({0}), ", variant.ident)).collect();
+    let variants = variants.concat();
     format!(
         "write `#[derive({crate_name}::EntitySet)] enum {name} {{ {variants}#[other] Other({crate_name}::TableEntity) }}`, and one struct for each variant{structs}"
     )
