@@ -1,15 +1,18 @@
 //! Parsers for lists in attributes, such as `word, word = value, word(…)`. Each error is reported with the correct syntax, and parsing continues with the next
 //! item.
 
+mod text;
+
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Ident, Lit, LitStr, MacroDelimiter, Meta, Token, Type};
+use syn::{Attribute, Ident, Lit, LitStr, MacroDelimiter, Meta, Token};
 
 use crate::ctxt::{self, Ctxt};
 use crate::samples::{key_fields, with_arguments, with_kind, with_names};
 use crate::symbol::{self, ENTITY, PARTITION_KEY, ROW_KEY, Symbol};
+pub(crate) use text::{items, source, type_text};
 
 /// The keywords accepted by an attribute.
 pub(crate) struct Words {
@@ -294,36 +297,4 @@ pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
         }
     }
     names
-}
-
-/// Formats a type in the style of rustfmt, except that the spacing differs for types that contain traits.
-pub(crate) fn type_text(ty: &Type) -> String {
-    type_text_of(&ty.to_token_stream())
-}
-
-/// Formats the tokens of a type in the style of rustfmt.
-pub(crate) fn type_text_of(tokens: &TokenStream) -> String {
-    let text = tokens.to_string();
-    text.replace(" < ", "<").replace(" >", ">").replace(" :: ", "::").replace(" ,", ",").replace("& ", "&")
-}
-
-/// Returns the items of a list in the style of rustfmt, such as the pieces of a key. A comma after the last item is ignored.
-pub(crate) fn items(tokens: TokenStream) -> Vec<String> {
-    let mut items = vec![TokenStream::new()];
-    for token in tokens {
-        match (&token, items.last_mut()) {
-            (TokenTree::Punct(comma), _) if comma.as_char() == ',' => items.push(TokenStream::new()),
-            (_, Some(item)) => item.extend([token]),
-            (_, None) => {}
-        }
-    }
-    items.iter().filter(|item| !item.is_empty()).map(source).collect()
-}
-
-/// Formats the tokens of an attribute in the style of rustfmt.
-pub(crate) fn source(tokens: &TokenStream) -> String {
-    let text = tokens.to_string();
-    [(" ,", ","), (" (", "("), ("( ", "("), (" )", ")"), ("# [", "#["), (" . ", "."), (" :: ", "::")]
-        .iter()
-        .fold(text, |text, (spaced, right)| text.replace(spaced, right))
 }

@@ -35,7 +35,5 @@ impl<T> WithoutSerde for Serde<T> {}
 /// # Panics
 /// Panics at compile time with the text of `message`, if `is_derived` is `false`.
 pub const fn require_serde(is_derived: bool, message: &str) {
-    if !is_derived {
-        panic!("{}", message);
-    }
+    assert!(is_derived, "{}", message);
 }

@@ -1,5 +1,7 @@
 //! The attributes of an entity struct: `#[entity(…)]`, `#[partition_key(…)]`, `#[row_key(…)]`, `#[index(…)]` and `#[index_entity(…)]`.
 
+mod words;
+
 use proc_macro2::TokenTree;
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -7,6 +9,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, DeriveInput, Ident, LitStr, Path};
 
 use crate::attr::allow::Allows;
+use crate::attr::container::words::WORDS;
 use crate::attr::index::{self, IndexAttr};
 use crate::attr::keyed::Keyed;
 use crate::attr::piece::{self, PieceList};
@@ -14,7 +17,7 @@ use crate::attr::proposed::Proposed;
 use crate::attr::{Slot, foreign, relations, settings, suggested};
 use crate::codec;
 use crate::ctxt::{self, Ctxt};
-use crate::grammar::{self, Words};
+use crate::grammar;
 use crate::symbol::{
     ALLOW, COPIED_BY, COPIES_FROM, CRATE, ENTITY, FEED, INDEX, INDEX_ENTITY, KIND, PART, PARTITION_KEY,
     PROPERTY, ROW_KEY, SCHEMA_NAME, SET, SLOTS, Symbol, TABLE,
@@ -55,86 +58,6 @@ pub(crate) struct ContainerAttrs {
     /// The attributes `#[index(…)]` and `#[index_entity(…)]`, in order.
     pub(crate) indexes: Vec<IndexAttr>,
 }
-
-/// The help text for a relation word that does not say whether the entity holds the copies or is copied.
-const COPIES: &str = "write `copies_from(Assignee)` if this entity holds the copies, or `copied_by(Assignee)` if they are copies of it";
-
-/// The words accepted by `#[entity(…)]`.
-const WORDS: Words = Words {
-    of: ENTITY,
-    form: "#[entity(table = \"Company\")]",
-    known: &[
-        (TABLE, "table = \"Company\""),
-        (KIND, "kind = \"Employee\""),
-        (CRATE, "crate = path::to::table_core"),
-        (ALLOW, "allow(hot_partition, reason = \"…\")"),
-        (FEED, "feed"),
-        (COPIED_BY, "copied_by(Assignee)"),
-        (COPIES_FROM, "copies_from(Assignee)"),
-        (SET, "set = Desk"),
-        (SCHEMA_NAME, "schema_name = \"Employee\""),
-    ],
-    suggested: &[
-        ("name", "write `table = \"Company\"`"),
-        ("copies", COPIES),
-        ("copy", COPIES),
-        ("relation", COPIES),
-        ("relations", COPIES),
-        ("renamed_from", "keep the name of the stored schema: `schema_name = \"Employee\"`"),
-        ("table_name", "write `table = \"Company\"`"),
-        ("rename", "write `table = \"Company\"`"),
-        ("tag", "write `kind = \"Employee\"`"),
-        ("type_name", "write `kind = \"Employee\"`"),
-        ("partition_key", "a key is a separate attribute: `#[partition_key(department)]`"),
-        ("row_key", "a key is a separate attribute: `#[row_key(\"empid_\", id)]`"),
-        ("key", "write `#[partition_key(department)] #[row_key(\"empid_\", id)]` above the struct"),
-        ("keys", "write `#[partition_key(department)] #[row_key(\"empid_\", id)]` above the struct"),
-        ("primary_key", "write `#[partition_key(department)] #[row_key(\"empid_\", id)]` above the struct"),
-        (
-            "service",
-            "write `table = \"Company\"`: a table is the unit of access, and contains any number of types",
-        ),
-        (
-            "collection",
-            "types of one table are read together as a set: declare it with `#[derive(EntitySet)]`, and name it here with `set = Desk`",
-        ),
-        (
-            "deny_unknown_fields",
-            "remove it: reads ignore properties that no field declares, and merges keep them; `#[property(rest)]` collects them in a field",
-        ),
-        ("model", "write `kind = \"Employee\"`"),
-        (
-            "index",
-            "an index is a separate attribute: `#[index(ByEmail, unique, row_key(\"email_\", email))]`",
-        ),
-        ("allow_hot_partition", "write `allow(hot_partition, reason = \"…\")`"),
-        ("allow_low_cardinality", "write `allow(low_cardinality, reason = \"…\")`"),
-        (
-            "timestamp",
-            "remove it: the store maintains the Timestamp of each entity; reads return it in `Versioned`",
-        ),
-        ("etag", "remove it: the store maintains the ETag of each entity; reads return it in `Versioned`"),
-        ("stream", "write `feed`: `Entities` handles record each change in the feed of its partition"),
-        ("change_feed", "write `feed`: `Entities` handles record each change in the feed of its partition"),
-        ("cdc", "write `feed`: `Entities` handles record each change in the feed of its partition"),
-        (
-            "ttl",
-            "remove it: entities do not expire; the program deletes old entities, or a whole table for each period (`table_patterns::periods`)",
-        ),
-        (
-            "version",
-            "remove it: schemas are not numbered; a changed struct is compared with the stored schema when the table is opened",
-        ),
-        (
-            "schema",
-            "remove it: schemas are not numbered; a changed struct is compared with the stored schema when the table is opened",
-        ),
-        (
-            "indexes",
-            "an index is a separate attribute: `#[index(ByEmail, unique, row_key(\"email_\", email))]`",
-        ),
-    ],
-};
 
 /// The words in `#[entity(…)]` that have been parsed, with their values. Each word may be given at most once.
 struct EntityWords {
