@@ -18,9 +18,10 @@ use crate::key::codec::TextCodec;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T080] `{Self}` is not a value of this key part",
-    label = "expected a `{T}` or `&{T}`: of an integer of another type `{T}::try_from(number)?`, of a text `text.parse::<{T}>()?`",
+    label = "expected a `{T}` or `&{T}`",
     note = "arguments are in the order of the key's parts, each of the type of its field; a `&str` is accepted for a `String`",
-    note = "`?` converts the error of either to an `Error` of this library; for a `String`, a number is written as `number.to_string()`"
+    note = "an integer of another type is converted, `{T}::try_from(number)?`, a text is parsed, `text.parse::<{T}>()?`, and a number becomes a \
+            `String` by `number.to_string()`"
 )]
 pub trait KeyArg<T> {
     /// Passes the value to `read`, and returns the result.

@@ -5,7 +5,7 @@ use crate::selection::Selection;
 /// The entity `E` itself. No other type implements this trait, so a key of another entity is a compile error that names both.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "[T265] this key selects a `{Self}`, but the handle reads and writes `{E}`",
+    message = "[T265] this is a key of `{Self}`, but the handle reads and writes `{E}`",
     label = "pass the key to a handle of `{Self}`, `store.table::<{Self}>()`; or write `{E}::key` in place of `{Self}::key`",
     note = "a handle has one type of entities, also in a table with several types; `read_as` of a query reads all of them as a set"
 )]

@@ -5,7 +5,7 @@ use crate::table::verbs::{Change, Find, ReadAll, Remove, SelectAll, ShowsVerb};
 
 impl<E, S> Refused for crate::Table<E, S> {
     fn refuse<R>(&self) -> R {
-        loop {}
+        std::process::abort() // no call compiles
     }
 }
 

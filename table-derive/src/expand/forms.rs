@@ -37,27 +37,10 @@ pub(super) fn forms(design: &Design<'_>) -> Option<TokenStream> {
     let remove = format!("write `delete({key}, table_patterns::IfMatch::Any)`");
     let read = format!("write `query({rows}).collect()`");
     let columns = columns(design);
-    let [compare, set, update, select, sort] = match columns.first() {
-        Some(first) => {
-            let Shown { constant, field, value } = first;
-            let Sample { value, given, assigned, compare } = value;
-            [
-                format!(
-                    "write `{ident}::{constant}.eq({value})`; or `ne`, `gt`, `ge`, `lt`, `le` for `!=`, `>`, `>=`, `<`, `<=`"
-                ),
-                format!("write `set({ident}::{constant}, {given})`"),
-                format!("write `update({key}, |entity| entity.{field} = {assigned})`"),
-                format!("write `query({rows}).filter({ident}::{constant}.eq({value})).collect()`"),
-                format!(
-                    "read all entities, and sort them: `found.sort_by(|a, b| a.{field}.{compare}(&b.{field}))`"
-                ),
-            ]
-        }
-        None => {
-            let none = format!("`{ident}` has no column: all of its fields are in the key");
-            [none.clone(), none.clone(), none, read.clone(), "read all entities, and sort them".to_owned()]
-        }
-    };
+    let none = format!("`{ident}` has no column: all of its fields are in the key");
+    let without = || [none.clone(), none.clone(), none.clone(), read.clone(), none.clone()];
+    let of_column = |column| of_column(&ident.to_string(), column, &key, &rows);
+    let [compare, set, update, select, sort] = columns.first().map_or_else(without, of_column);
     let all: Vec<String> =
         columns.iter().take(8).map(|column| format!("`{ident}::{}`", column.constant)).collect();
     let all = format!("the columns are constants, the names of the fields in capitals: {}", all.join(", "));
@@ -68,6 +51,21 @@ pub(super) fn forms(design: &Design<'_>) -> Option<TokenStream> {
             #ty: #compare, #set, #all, #by_key, #point, #of_entity, #find, #update, #remove, #read, #select, #sort
         }
     })
+}
+
+/// Returns the forms that name a column: a comparison, an argument of `set`, an update, a query with a filter, and a sort.
+fn of_column(ident: &str, column: &Shown, key: &str, rows: &str) -> [String; 5] {
+    let Shown { constant, field, value } = column;
+    let Sample { value, given, assigned, compare } = value;
+    [
+        format!(
+            "write `{ident}::{constant}.eq({value})`; or `ne`, `gt`, `ge`, `lt`, `le` for `!=`, `>`, `>=`, `<`, `<=`"
+        ),
+        format!("write `set({ident}::{constant}, {given})`"),
+        format!("write `update({key}, |entity| entity.{field} = {assigned})`"),
+        format!("write `query({rows}).filter({ident}::{constant}.eq({value})).collect()`"),
+        format!("read all entities, and sort them: `found.sort_by(|a, b| a.{field}.{compare}(&b.{field}))`"),
+    ]
 }
 
 /// Returns the columns that no key needs. Those whose type has a literal are first, because a message shows the first.

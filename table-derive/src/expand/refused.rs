@@ -203,11 +203,8 @@ impl Sample {
         let owned = if name == "String" { format!("{value}.to_owned()") } else { value.clone() };
         let compare =
             if !is_optional && matches!(name.as_str(), "f32" | "f64") { "total_cmp" } else { "cmp" };
-        let assigned = if is_optional && value != field.unraw().to_string() {
-            format!("Some({owned})")
-        } else {
-            owned.clone()
-        };
+        let assigned =
+            if is_optional && field.unraw() != value { format!("Some({owned})") } else { owned.clone() };
         let given = if is_optional { owned } else { value.clone() };
         Self { value, given, assigned, compare }
     }

@@ -8,7 +8,7 @@ use crate::entities::Entities;
 
 impl<E, S, O> Refused for Entities<E, S, O> {
     fn refuse<R>(&self) -> R {
-        loop {}
+        std::process::abort() // no call compiles
     }
 }
 
