@@ -3,6 +3,7 @@
 use crate::refused::Refused;
 use crate::table::verbs::{Change, Find, ReadAll, Remove, SelectAll, ShowsVerb};
 
+#[doc(hidden)]
 impl<E, S> Refused for crate::Table<E, S> {
     fn refuse<R>(&self) -> R {
         std::process::abort() // no call compiles
@@ -28,6 +29,7 @@ pub trait Saves<E>: Refused {}
 )]
 pub trait Changes<E>: Refused {}
 
+#[doc(hidden)]
 impl<E: ShowsVerb<Change>, S> Changes<E> for crate::Table<E, S> {}
 
 /// A bound that no handle satisfies, required by methods such as `find` and `get_by_id`. Its error message suggests `get`.
@@ -39,6 +41,7 @@ impl<E: ShowsVerb<Change>, S> Changes<E> for crate::Table<E, S> {}
 )]
 pub trait Finds<E>: Refused {}
 
+#[doc(hidden)]
 impl<E: ShowsVerb<Find>, S> Finds<E> for crate::Table<E, S> {}
 
 /// A bound that no handle satisfies, required by methods such as `insert_many` and `save_all`. Its error message suggests a bulk write or a transaction.
@@ -58,6 +61,7 @@ pub trait WritesMany<E>: Refused {}
 )]
 pub trait Removes<E>: Refused {}
 
+#[doc(hidden)]
 impl<E: ShowsVerb<Remove>, S> Removes<E> for crate::Table<E, S> {}
 
 /// A bound that no handle satisfies, required by methods such as `delete_many` and `clear`. Its error message suggests a bulk delete or `delete_table`.
@@ -93,6 +97,7 @@ pub trait Creates<E>: Refused {}
 )]
 pub trait ReadsAll<E>: Refused {}
 
+#[doc(hidden)]
 impl<E: ShowsVerb<ReadAll>, S> ReadsAll<E> for crate::Table<E, S> {}
 
 /// A bound that no handle satisfies, required by methods such as `filter` and `find_many`. Its error message suggests a query that selects keys and filters
@@ -104,6 +109,7 @@ impl<E: ShowsVerb<ReadAll>, S> ReadsAll<E> for crate::Table<E, S> {}
 )]
 pub trait Filters<E>: Refused {}
 
+#[doc(hidden)]
 impl<E: ShowsVerb<SelectAll>, S> Filters<E> for crate::Table<E, S> {}
 
 /// A bound that no handle satisfies, required by methods such as `count` and `len`. Its error message suggests a query that counts its entities.

@@ -6,16 +6,22 @@ use table_core::__private::{
 
 use crate::entities::Entities;
 
+#[doc(hidden)]
 impl<E, S, O> Refused for Entities<E, S, O> {
     fn refuse<R>(&self) -> R {
         std::process::abort() // no call compiles
     }
 }
 
+#[doc(hidden)]
 impl<E: ShowsVerb<Find>, S, O> Finds<E> for Entities<E, S, O> {}
+#[doc(hidden)]
 impl<E: ShowsVerb<Change>, S, O> Changes<E> for Entities<E, S, O> {}
+#[doc(hidden)]
 impl<E: ShowsVerb<Remove>, S, O> Removes<E> for Entities<E, S, O> {}
+#[doc(hidden)]
 impl<E: ShowsVerb<ReadAll>, S, O> ReadsAll<E> for Entities<E, S, O> {}
+#[doc(hidden)]
 impl<E: ShowsVerb<SelectAll>, S, O> Filters<E> for Entities<E, S, O> {}
 
 impl<E, S, O> Entities<E, S, O> {

@@ -17,12 +17,14 @@ pub trait AnyOrder<E>: Refused {}
 /// A bound that no query satisfies, required by methods such as `order_by` and `skip`, whose message shows a sort by a field of the entity.
 pub trait Sorts<E>: Refused {}
 
+#[doc(hidden)]
 impl<E, S, T, F> Refused for EntityQuery<E, S, T, F> {
     fn refuse<R>(&self) -> R {
         std::process::abort() // no call compiles
     }
 }
 
+#[doc(hidden)]
 impl<E: ShowsVerb<Sort>, S, T, F> Sorts<E> for EntityQuery<E, S, T, F> {}
 
 /// A bound that no query satisfies, required by methods such as `take` and `top`. Its error message suggests `limit` or `page_size`.
