@@ -76,7 +76,7 @@ async fn on(store: &Store, entries: u32, tasks: usize) -> Result<(), Failed> {
     webhook::follow(&books).await?;
     next_version(store, &books).await?;
     check::tenant(&books, CONTOSO).await?;
-    one_tenant(store, &books).await
+    Box::pin(one_tenant(store, &books)).await
 }
 
 /// Returns today's date, which is the effective date of entries posted now.
