@@ -38,7 +38,7 @@ pub use handles::{
 pub use hot::require_spread;
 pub use index::{index_of, indexed, project, select_copies, write_key_text};
 pub use json::{MayBeNull, NotNull, json_schema};
-pub use key::KeyOf;
+pub use key::{KeyOf, key_field};
 pub use key_parts::{KeyProperties, OwnerKey};
 pub use levels::{LevelsOf, require_cardinality, require_levels};
 pub use part::{derived_place, place};

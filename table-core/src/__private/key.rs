@@ -1,5 +1,6 @@
 //! The pieces (literals and parts) of a key, as constants in macro expansions.
 
+use crate::key::codec::KeyCodec;
 use crate::key::codec::compound::Piece;
 use crate::schema::KeyPiece;
 
@@ -18,6 +19,12 @@ impl<const N: usize> KeyOf<N> {
     pub const fn new(pieces: [KeyPiece; N]) -> Self {
         Self { forms: forms(&pieces), pieces }
     }
+}
+
+/// Returns the piece of a key for a field that the codec writes.
+#[must_use]
+pub const fn key_field<C: KeyCodec<T>, T>(field: &'static str) -> KeyPiece {
+    KeyPiece::Field { field, codec: C::NAME, form: C::FORM }
 }
 
 /// Returns the pieces of a key without field and codec names.

@@ -36,6 +36,7 @@ pub(crate) fn derives_serde(
     );
     let span = attribute.path().span();
     let proof = quote_spanned! {span=>
+        #[allow(unused_imports)]
         const _: () = {
             use __table::WithoutSerde as _;
             __table::require_serde(__table::Serde::<#ident>::WRITES || __table::Serde::<#ident>::READS, #message);

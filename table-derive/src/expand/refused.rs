@@ -1,5 +1,5 @@
-//! Generates methods of row selections that cannot be called: a part of the key that follows another part, and names of other libraries. A call is a compile
-//! error that shows the right method with the names of the struct.
+//! Generates methods of row selections that cannot be called: a part of the key that follows another part. A call is a compile error that shows the right order
+//! with the names of the struct.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -11,12 +11,6 @@ use crate::expand::key::{Design, KeyField};
 use crate::expand::{prelude, rows};
 use crate::model::key::{Part, Piece};
 
-/// Ends the name of a method that other libraries have for a value or a range of a part.
-const COMPARED: [&str; 6] = ["eq", "between", "ge", "gt", "le", "lt"];
-
-/// Ends the name of a method that other libraries have for a prefix of a part.
-const SEARCHED: [&str; 4] = ["begins_with", "starts_with", "like", "contains"];
-
 /// Generates the refused methods of the rows of a key, with one bound for each part. Generic entities have none, because the bound would need the parameters.
 /// rust-analyzer does not see them: it proposes hidden methods in the crate that declares them.
 pub(super) fn parts(design: &Design<'_>) -> TokenStream {
@@ -25,20 +19,10 @@ pub(super) fn parts(design: &Design<'_>) -> TokenStream {
     }
     let parts: Vec<(usize, &Part)> = rows::parts(design.row_key).collect();
     let fields: Vec<KeyField<'_>> = parts.iter().filter_map(|(_, part)| design.field(part)).collect();
-    if fields.len() != parts.len() {
+    if fields.len() != parts.len() || fields.len() < 2 {
         return TokenStream::new();
     }
-    let real: Vec<String> = fields.iter().flat_map(methods).collect();
-    let stub = |name: String| (!real.contains(&name)).then(|| format_ident!("{name}"));
     let (_, rows) = design.rows_names();
-    let of_parts = fields.iter().enumerate().map(|(stage, field)| {
-        let name = &field.names.name;
-        let searched = if field.may_be_text { SEARCHED.as_slice() } else { &["prefix"] };
-        let stubs = COMPARED.iter().chain(searched).filter_map(|suffix| stub(format!("{name}_{suffix}")));
-        let label = narrowing(field, &parts, stage);
-        let (bound, rows) = (format_ident!("__Named{stage}{rows}"), stage_type(&rows, stage));
-        quote!(#bound [#rows] [#(#stubs)*]: #label;)
-    });
     let of_later = fields.iter().enumerate().skip(1).map(|(later, field)| {
         let (message, label, note) = follows(design, &fields, &parts, later);
         let stubs: Vec<Ident> = methods(field).into_iter().map(|name| format_ident!("r#{name}")).collect();
@@ -48,7 +32,7 @@ pub(super) fn parts(design: &Design<'_>) -> TokenStream {
     });
     quote! {
         #[cfg(not(rust_analyzer))]
-        __table::refused_parts! { #(#of_parts)* #(#of_later)* }
+        __table::refused_parts! { #(#of_later)* }
     }
 }
 
@@ -63,17 +47,6 @@ fn methods(field: &KeyField<'_>) -> Vec<String> {
     let mut methods = vec![name.clone(), format!("{name}_is")];
     methods.extend(field.may_be_text.then(|| format!("{name}_prefix")));
     methods
-}
-
-/// Returns the help of a method of another library: the methods of the part.
-fn narrowing(field: &KeyField<'_>, parts: &[(usize, &Part)], stage: usize) -> String {
-    let (name, value) = (&field.names.name, sample(field));
-    let is = format!("`{name}_is({value})` for one value");
-    let is_unpadded = parts.get(stage).is_some_and(|(_, part)| is_unpadded(part));
-    let range = if is_unpadded { String::new() } else { format!(", `{name}({})` for a range", range(field)) };
-    let prefix =
-        if is_string(field) { format!("`{name}_prefix(\"a\")` for a prefix, ") } else { String::new() };
-    format!("write {prefix}{is}{range}")
 }
 
 /// Returns the message, the help and the note of a part that is named before an earlier part.
@@ -183,35 +156,8 @@ pub(super) fn sample(field: &KeyField<'_>) -> String {
     sample_of(field.field.ty, field.field.ident)
 }
 
-/// A value of a field, as it is written in a program.
-pub(super) struct Sample {
-    /// A value of the type, or the name of the field if no literal has the type.
-    pub(super) value: String,
-    /// The value as an argument that converts into the type.
-    pub(super) given: String,
-    /// The value as it is assigned to the field.
-    pub(super) assigned: String,
-    /// The method that compares two values.
-    pub(super) compare: &'static str,
-}
-
-impl Sample {
-    pub(super) fn new(ty: &Type, field: &Ident) -> Self {
-        let value = sample_of(ty, field);
-        let name = last_segment(ty);
-        let is_optional = matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|it| it.ident == "Option"));
-        let owned = if name == "String" { format!("{value}.to_owned()") } else { value.clone() };
-        let compare =
-            if !is_optional && matches!(name.as_str(), "f32" | "f64") { "total_cmp" } else { "cmp" };
-        let assigned =
-            if is_optional && field.unraw() != value { format!("Some({owned})") } else { owned.clone() };
-        let given = if is_optional { owned } else { value.clone() };
-        Self { value, given, assigned, compare }
-    }
-}
-
 /// Returns a value of a type, or the name of its field if no literal has the type.
-fn sample_of(ty: &Type, field: &Ident) -> String {
+pub(super) fn sample_of(ty: &Type, field: &Ident) -> String {
     match last_segment(ty).as_str() {
         "String" => "\"a\"".to_owned(),
         "bool" => "true".to_owned(),

@@ -219,24 +219,21 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
         Piece::Literal(text) => quote!(__table::KeyPiece::Literal(#text)),
         Piece::Part(part) => {
             let Some(field) = design.field(part) else { return TokenStream::new() };
-            let (name, codec, form) = (&field.names.name, field.item("NAME"), field.item("FORM"));
-            let form = if !part.codec.may_fault() || is_reported(design, part, &field) {
-                form
+            let name = &field.names.name;
+            if !part.codec.may_fault() || is_reported(design, part, &field) {
+                let piece = field.function("key_field");
+                return quote!(#piece(#name));
+            }
+            let (codec, form, facts) = (field.item("NAME"), field.item("FORM"), field.item("FACTS"));
+            let declared = design.entity.fields.get(part.field);
+            let is_stored = declared.is_some_and(|field| field.property.is_some());
+            // The check has the span of the field's type, which rustc shows when the evaluation fails.
+            let asked =
+                if declared.is_some_and(|field| field.attrs.codec.is_some()) { "" } else { name.as_str() };
+            let form = if is_stored && part.codec.may_be_finer() {
+                quote_spanned!(field.span=> __table::require_stored(#facts, #asked, #form))
             } else {
-                let facts = field.item("FACTS");
-                let declared = design.entity.fields.get(part.field);
-                let is_stored = declared.is_some_and(|field| field.property.is_some());
-                // The check has the span of the field's type, which rustc shows when the evaluation fails.
-                let asked = if declared.is_some_and(|field| field.attrs.codec.is_some()) {
-                    ""
-                } else {
-                    name.as_str()
-                };
-                if is_stored && part.codec.may_be_finer() {
-                    quote_spanned!(field.span=> __table::require_stored(#facts, #asked, #form))
-                } else {
-                    quote_spanned!(field.span=> __table::require_sound(#facts.fault, #asked, #form))
-                }
+                quote_spanned!(field.span=> __table::require_sound(#facts.fault, #asked, #form))
             };
             quote!(__table::KeyPiece::Field { field: #name, codec: #codec, form: #form })
         }
