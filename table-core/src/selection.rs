@@ -7,7 +7,6 @@ mod not_a_key;
 mod own;
 mod point_key;
 mod refused;
-mod same_entity;
 mod source;
 
 use std::borrow::Cow;
@@ -26,8 +25,6 @@ pub use own::{around_indexes, index_that_hides};
 #[doc(hidden)]
 pub use point_key::ReportedOwnKey;
 pub use point_key::{IntoPoints, OwnSource, PointKey};
-#[doc(hidden)]
-pub use same_entity::SameEntity;
 pub use source::{Copies, Lists, Primary, ReadableAs, Source};
 use table_store::Result;
 

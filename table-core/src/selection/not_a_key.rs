@@ -11,9 +11,7 @@ use crate::index::StronglyConsistent;
 use crate::query::EntityRef;
 use crate::schema::IndexSchema;
 use crate::selection::source::sealed;
-use crate::selection::{
-    FanOut, OwnSource, Partition, PartitionRange, Point, PointKey, ReadableAs, RowRange, Selection, Source,
-};
+use crate::selection::{OwnSource, Point, PointKey, ReadableAs, Selection, Source};
 
 /// The source of an argument of type `A` that is no complete key.
 #[doc(hidden)]
@@ -83,22 +81,6 @@ not_a_key! {
     [A, B] (A, B) => (A, B);
     [A, B, C] (A, B, C) => (A, B, C);
 }
-
-macro_rules! several {
-    ($($class:ty),*) => {$(
-        #[doc(hidden)]
-        #[diagnostic::do_not_recommend]
-        impl<E: 'static, F: 'static> PointKey<E> for Selection<E, $class, F> {
-            type From = NotAKey<Self>;
-
-            fn into_point(self) -> Selection<E, Point, Self::From> {
-                Selection::new(Err(error()))
-            }
-        }
-    )*};
-}
-
-several! { Partition, RowRange, PartitionRange, FanOut }
 
 #[doc(hidden)]
 #[diagnostic::do_not_recommend]

@@ -1,6 +1,6 @@
 //! Types that identify one entity by its complete key.
 
-use crate::selection::{Point, Primary, SameEntity, Selection, Source};
+use crate::selection::{Point, Primary, Selection, Source};
 
 /// The complete key of an entity of type `E`: a selection that contains every part of both keys or, in a table without a schema, an
 /// [`EntityKey`](crate::EntityKey).
@@ -17,7 +17,7 @@ use crate::selection::{Point, Primary, SameEntity, Selection, Source};
 #[diagnostic::on_unimplemented(
     message = "[T084] `{Self}` is not a complete key of `{E}`",
     label = "write `{E}::key`, with the fields of the PartitionKey and of the RowKey as its arguments",
-    note = "a unique index also names one entity; every part of both keys is required",
+    note = "a unique index also names one entity; a key of another entity is passed to a handle of that entity: `store.table::<Employee>()`",
     note = "part of a key selects many entities; use `query(…)`"
 )]
 pub trait PointKey<E> {
@@ -130,18 +130,20 @@ impl<E, K: PointKey<E>, I: IntoIterator<Item = K>> IntoPoints<E> for I {
     }
 }
 
-impl<E, X: SameEntity<E>, F> PointKey<E> for &Selection<X, Point, F> {
+#[diagnostic::do_not_recommend]
+impl<E, F> PointKey<E> for &Selection<E, Point, F> {
     type From = F;
 
     fn into_point(self) -> Selection<E, Point, F> {
-        X::selection(self.clone())
+        self.clone()
     }
 }
 
-impl<E, X: SameEntity<E>, F> PointKey<E> for Selection<X, Point, F> {
+#[diagnostic::do_not_recommend]
+impl<E, F> PointKey<E> for Selection<E, Point, F> {
     type From = F;
 
-    fn into_point(self) -> Selection<E, Point, F> {
-        X::selection(self)
+    fn into_point(self) -> Self {
+        self
     }
 }

@@ -38,7 +38,7 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     let _ = table.count().await?; //~ T201
     let _ = table.find_many(Employee::AGE.eq(7)).await?; //~ T201
     let _ = table.select("Age").collect().await?; //~ T201
-    let _ = table.get_many([Employee::partition("Sales")]).await?; //~ T084
+    let _ = table.get_many([Employee::partition("Sales")]).await?; //~ T219
     let _ = table.get_many(["0000000007"]).await?; //~ T084
     let _ = table.get_many(Employee::key("Sales", 7)).await?; //~ T219
     let _ = Employee::partition("Sales").filter(Employee::AGE.ge(18)).collect().await?; //~ T204

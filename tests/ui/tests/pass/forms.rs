@@ -64,7 +64,7 @@ async fn reads(store: &Engine, cursor: &str) -> table_core::Result<()> {
     orders.query(Order::rows("a").year(1..=9)).collect().await?; // T097
     orders.query(Order::rows("a").year_is(1).number(1..=9)).collect().await?; // T269
     let _ = Order::by_number_rows("a"); // T269
-    store.table::<Invoice>().get(Invoice::key("ada", 42)).await?; // T265
+    store.table::<Invoice>().get(Invoice::key("ada", 42)).await?; // T084
     customers.query(Customer::rows("Oslo").name_prefix("a")).collect().await?; // T268
     customers.query(Customer::rows("Oslo").name("a".."b")).collect().await?; // T268
     let _ = Customer::rows("Oslo").name_is("a"); // T268
