@@ -52,9 +52,9 @@ macro_rules! __refused_forms {
 
         impl<A> $crate::__private::$shows<A> for $of
         where
-            $of: $bound<A>,
+            Self: $bound<A>,
         {
-            type Never = <$of as $bound<A>>::Never;
+            type Never = <Self as $bound<A>>::Never;
         }
     };
 }

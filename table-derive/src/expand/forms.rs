@@ -27,9 +27,8 @@ pub(super) fn forms(design: &Design<'_>) -> Option<TokenStream> {
     let (ty, ident) = (design.entity.ty(), design.ident().unraw());
     let keys = design.argument_fields(&[design.partition_key, design.row_key], true);
     let values: Vec<String> = keys.iter().map(sample).collect();
-    let names: Vec<&str> = keys.iter().map(|field| field.names.name.as_str()).collect();
     let (key, rows) = (format!("{ident}::key({})", values.join(", ")), selection(design));
-    let point = format!("write `{key}`, with the values of {}", names.join(", "));
+    let point = format!("write `{key}`");
     let columns = columns(design);
     let compare = match columns.first() {
         Some(Shown { constant, value }) => format!(

@@ -60,19 +60,15 @@ fn follows(
     let (name, ident) = (&field.names.name, design.ident().unraw());
     let before: Vec<&KeyField<'_>> = fields.iter().take(later).collect();
     let names: Vec<String> = before.iter().map(|field| format!("`{}`", field.names.name)).collect();
-    let message = format!(
-        "[T269] `{name}` follows {} in the RowKey of `{ident}`, so a selection names the parts in this order",
-        names.join(" and ")
-    );
+    let message = format!("[T269] `{name}` follows {} in the RowKey of `{ident}`", names.join(" and "));
     let pinned: Vec<String> =
         before.iter().map(|field| format!("{}_is({})", field.names.name, sample(field))).collect();
-    let label =
-        format!("write `{}` before it: `{}.{name}({})`", pinned.join("."), pinned.join("."), range(field));
+    let label = format!("write `{}.{name}({})`", pinned.join("."), range(field));
     let note = match index(design, parts, later) {
         Some(index) => format!(
             "to select by `{name}` alone, declare `{index}` above the struct, and write `{ident}::by_{name}_rows(…)`"
         ),
-        None => format!("to select by `{name}` alone, declare an index whose `row_key` begins with it"),
+        None => format!("an index whose `row_key` begins with `{name}` selects by it alone"),
     };
     (message, label, note)
 }
@@ -174,10 +170,6 @@ pub(super) fn range(field: &KeyField<'_>) -> String {
         name if is_integer(name) => "1..=9".to_owned(),
         _ => "first..=last".to_owned(),
     }
-}
-
-fn is_string(field: &KeyField<'_>) -> bool {
-    field.may_be_text && type_name(field) == "String"
 }
 
 fn is_integer(name: &str) -> bool {
