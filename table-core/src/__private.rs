@@ -99,7 +99,6 @@ pub use crate::table::refused::{
     ReadsIndex, Removes, RemovesMany, Saves, Selects, WritesMany,
 };
 pub use crate::table::uncommitted::Uncommitted;
-pub use crate::table::verbs::{Change, Find, ReadAll, Remove, SelectAll, ShowsVerb, Sort};
 pub use crate::{
     __refused_forms as refused_forms, __refused_parts as refused_parts, __refused_ranges as refused_ranges,
 };

@@ -23,7 +23,6 @@ mod tests;
 mod transaction;
 pub(crate) mod uncommitted;
 mod update;
-pub(crate) mod verbs;
 mod write;
 mod written_types;
 

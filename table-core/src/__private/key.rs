@@ -1,6 +1,6 @@
 //! The pieces (literals and parts) of a key, as constants in macro expansions.
 
-use crate::key::codec::KeyCodec;
+use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
 use crate::schema::KeyPiece;
 
@@ -21,10 +21,10 @@ impl<const N: usize> KeyOf<N> {
     }
 }
 
-/// Returns the piece of a key for a field that the codec writes.
+/// Returns the piece of a key for a field, given the name and the form of its codec.
 #[must_use]
-pub const fn key_field<C: KeyCodec<T>, T>(field: &'static str) -> KeyPiece {
-    KeyPiece::Field { field, codec: C::NAME, form: C::FORM }
+pub const fn key_field(field: &'static str, (codec, form): (&'static str, Form)) -> KeyPiece {
+    KeyPiece::Field { field, codec, form }
 }
 
 /// Returns the pieces of a key without field and codec names.

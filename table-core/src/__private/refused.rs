@@ -5,8 +5,8 @@
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_parts {
-    ($($bound:ident [$($rows:ty),+] $names:tt: $label:literal, $message:literal, $note:literal;)*) => {$(
-        #[diagnostic::on_unimplemented(message = $message, label = $label, note = $note)]
+    ($($bound:ident [$($rows:ty),+] $names:tt: $label:literal, $message:literal $(, $note:literal)?;)*) => {$(
+        #[diagnostic::on_unimplemented(message = $message, label = $label $(, note = $note)?)]
         pub trait $bound<'a> {}
         $($crate::__refused_parts! { @ $bound, $rows, $names })+
     )*};
@@ -38,11 +38,11 @@ macro_rules! __refused_ranges {
 macro_rules! __refused_forms {
     ($of:ty: $compare:literal, $by_key:literal, $point:literal) => {
         $crate::__refused_forms! { @ $of, ShowsConditions, __Columns:
-            "[T096] `{A}` is not a condition on `{Self}`: a filter runs in the store, and compares its columns", $compare }
+        "[T096] `{A}` is not a condition on `{Self}`: a filter compares columns", $compare }
         $crate::__refused_forms! { @ $of, ShowsKey, __ByKey:
-            "[T097] a filter compares properties, and this is a field of the key of `{Self}`, which is no property", $by_key }
+        "[T097] a filter compares properties, and this is a field of the key of `{Self}`", $by_key }
         $crate::__refused_forms! { @ $of, ShowsPoint, __Point:
-            "[T084] `{A}` is not a complete key of `{Self}`", $point }
+        "[T084] `{A}` is not a complete key of `{Self}`", $point }
     };
     (@ $of:ty, $shows:ident, $bound:ident: $message:literal, $label:literal) => {
         #[diagnostic::on_unimplemented(message = $message, label = $label)]

@@ -6,7 +6,7 @@ use crate::property::Property;
 
 /// Shows comparisons of the columns, for an argument of `filter` that is no condition.
 #[diagnostic::on_unimplemented(
-    message = "[T096] `{A}` is not a condition on `{Self}`: a filter runs in the store, and compares its columns",
+    message = "[T096] `{A}` is not a condition on `{Self}`: a filter compares columns",
     label = "write a comparison of a column, by `eq`, `ne`, `gt`, `ge`, `lt` or `le`",
     note = "columns are constants of `{Self}`, the names of its fields in capitals"
 )]
@@ -27,7 +27,7 @@ pub trait ShowsColumns<A> {
 
 /// Shows a selection of rows, for a comparison of a field of the key.
 #[diagnostic::on_unimplemented(
-    message = "[T097] a filter compares properties, and this is a field of the key of `{Self}`, which is no property",
+    message = "[T097] a filter compares properties, and this is a field of the key of `{Self}`",
     label = "select the entities by their key",
     note = "or store the field as a property too, `#[property(also)]` above it, which makes it a column of filters"
 )]

@@ -238,6 +238,9 @@ impl Facts {
 pub trait KeyCodec<T> {
     /// The name of the codec in schemas and layout files, such as `digits(6)`. It must never change after rows have been stored.
     const NAME: &'static str;
+    /// The name and the form.
+    #[doc(hidden)]
+    const PIECE: (&'static str, Form) = (Self::NAME, Self::FORM);
     /// The form of the codec's output.
     const FORM: Form;
     /// Metadata other than the form, such as a descending order.

@@ -1,7 +1,6 @@
 //! Methods that tables lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
 
 use crate::refused::Refused;
-use crate::table::verbs::{Change, Find, ReadAll, Remove, SelectAll, ShowsVerb};
 
 #[doc(hidden)]
 impl<E, S> Refused for crate::Table<E, S> {
@@ -29,9 +28,6 @@ pub trait Saves<E>: Refused {}
 )]
 pub trait Changes<E>: Refused {}
 
-#[doc(hidden)]
-impl<E: ShowsVerb<Change>, S> Changes<E> for crate::Table<E, S> {}
-
 /// A bound that no handle satisfies, required by methods such as `find` and `get_by_id`. Its error message suggests `get`.
 #[diagnostic::on_unimplemented(
     message = "[T191] a table has no method of this name: an entity is read by its key",
@@ -40,9 +36,6 @@ impl<E: ShowsVerb<Change>, S> Changes<E> for crate::Table<E, S> {}
     note = "`query({E}::partition(…))` reads entities by a part of their keys"
 )]
 pub trait Finds<E>: Refused {}
-
-#[doc(hidden)]
-impl<E: ShowsVerb<Find>, S> Finds<E> for crate::Table<E, S> {}
 
 /// A bound that no handle satisfies, required by methods such as `insert_many` and `save_all`. Its error message suggests a bulk write or a transaction.
 #[diagnostic::on_unimplemented(
@@ -60,9 +53,6 @@ pub trait WritesMany<E>: Refused {}
     note = "the version is an `ETag` of an earlier read or write, or `IfMatch::Any` for any version"
 )]
 pub trait Removes<E>: Refused {}
-
-#[doc(hidden)]
-impl<E: ShowsVerb<Remove>, S> Removes<E> for crate::Table<E, S> {}
 
 /// A bound that no handle satisfies, required by methods such as `delete_many` and `clear`. Its error message suggests a bulk delete or `delete_table`.
 #[diagnostic::on_unimplemented(
@@ -97,9 +87,6 @@ pub trait Creates<E>: Refused {}
 )]
 pub trait ReadsAll<E>: Refused {}
 
-#[doc(hidden)]
-impl<E: ShowsVerb<ReadAll>, S> ReadsAll<E> for crate::Table<E, S> {}
-
 /// A bound that no handle satisfies, required by methods such as `filter` and `find_many`. Its error message suggests a query that selects keys and filters
 /// them.
 #[diagnostic::on_unimplemented(
@@ -108,9 +95,6 @@ impl<E: ShowsVerb<ReadAll>, S> ReadsAll<E> for crate::Table<E, S> {}
     note = "`query` reads a partition or a range of rows; `scan(\"the reason\").max_rows(n).filter(…)` reads the whole table"
 )]
 pub trait Filters<E>: Refused {}
-
-#[doc(hidden)]
-impl<E: ShowsVerb<SelectAll>, S> Filters<E> for crate::Table<E, S> {}
 
 /// A bound that no handle satisfies, required by methods such as `count` and `len`. Its error message suggests a query that counts its entities.
 #[diagnostic::on_unimplemented(

@@ -31,12 +31,12 @@ pub(super) fn forms(design: &Design<'_>) -> Option<TokenStream> {
     let point = format!("write `{key}`");
     let columns = columns(design);
     let compare = match columns.first() {
-        Some(Shown { constant, value }) => format!(
-            "write `{ident}::{constant}.eq({value})`; or `ne`, `gt`, `ge`, `lt`, `le` for `!=`, `>`, `>=`, `<`, `<=`"
-        ),
+        Some(Shown { constant, value }) => {
+            format!("write `{ident}::{constant}.eq({value})`; or `ne`, `gt`, `ge`, `lt`, `le`")
+        }
         None => format!("`{ident}` has no column: all of its fields are in the key"),
     };
-    let by_key = format!("select the entities by their key: `query({rows})`");
+    let by_key = format!("write `query({rows})`, a range of the key");
     Some(quote! {
         #[cfg(not(rust_analyzer))]
         __table::refused_forms! {

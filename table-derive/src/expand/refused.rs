@@ -28,7 +28,8 @@ pub(super) fn parts(design: &Design<'_>) -> TokenStream {
         let stubs: Vec<Ident> = methods(field).into_iter().map(|name| format_ident!("r#{name}")).collect();
         let bound = format_ident!("__Follows{later}{rows}");
         let stages = (0..later).map(|stage| stage_type(&rows, stage));
-        quote!(#bound [#(#stages),*] [#(#stubs)*]: #label, #message, #note;)
+        let note = note.iter();
+        quote!(#bound [#(#stages),*] [#(#stubs)*]: #label, #message #(, #note)*;)
     });
     quote! {
         #[cfg(not(rust_analyzer))]
@@ -55,21 +56,18 @@ fn follows(
     fields: &[KeyField<'_>],
     parts: &[(usize, &Part)],
     later: usize,
-) -> (String, String, String) {
+) -> (String, String, Option<String>) {
     let Some(field) = fields.get(later) else { return Default::default() };
     let (name, ident) = (&field.names.name, design.ident().unraw());
     let before: Vec<&KeyField<'_>> = fields.iter().take(later).collect();
     let names: Vec<String> = before.iter().map(|field| format!("`{}`", field.names.name)).collect();
-    let message = format!("[T269] `{name}` follows {} in the RowKey of `{ident}`", names.join(" and "));
+    let message = format!("[T268] `{name}` follows {} in the RowKey of `{ident}`", names.join(" and "));
     let pinned: Vec<String> =
         before.iter().map(|field| format!("{}_is({})", field.names.name, sample(field))).collect();
     let label = format!("write `{}.{name}({})`", pinned.join("."), range(field));
-    let note = match index(design, parts, later) {
-        Some(index) => format!(
-            "to select by `{name}` alone, declare `{index}` above the struct, and write `{ident}::by_{name}_rows(…)`"
-        ),
-        None => format!("an index whose `row_key` begins with `{name}` selects by it alone"),
-    };
+    let note = index(design, parts, later).map(|index| {
+        format!("to select by `{name}` alone, declare `{index}` above the struct, and write `{ident}::by_{name}_rows(…)`")
+    });
     (message, label, note)
 }
 

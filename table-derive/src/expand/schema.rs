@@ -221,8 +221,8 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
             let Some(field) = design.field(part) else { return TokenStream::new() };
             let name = &field.names.name;
             if !part.codec.may_fault() || is_reported(design, part, &field) {
-                let piece = field.function("key_field");
-                return quote!(#piece(#name));
+                let piece = field.item("PIECE");
+                return quote!(__table::key_field(#name, #piece));
             }
             let (codec, form, facts) = (field.item("NAME"), field.item("FORM"), field.item("FACTS"));
             let declared = design.entity.fields.get(part.field);

@@ -32,6 +32,9 @@ pub trait DerivedPart<T> {
     const NAME: &'static str;
     /// The form of the encoding. It is ordered if greater values never have smaller encodings; different values may have equal encodings.
     const FORM: Form;
+    /// The name and the form.
+    #[doc(hidden)]
+    const PIECE: (&'static str, Form) = (Self::NAME, Self::FORM);
     /// Metadata for compile-time checks. Only [`Facts::follows_time`] and [`Facts::fault`] apply to derived parts.
     const FACTS: Facts = Facts::NONE;
 

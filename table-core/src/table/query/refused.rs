@@ -2,7 +2,6 @@
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityQuery;
-use crate::table::verbs::{ShowsVerb, Sort};
 
 /// A bound that no query satisfies, required by methods such as `order_by` and `skip`. Its error message explains that a query returns entities in key order.
 #[diagnostic::on_unimplemented(
@@ -14,18 +13,12 @@ use crate::table::verbs::{ShowsVerb, Sort};
 )]
 pub trait AnyOrder<E>: Refused {}
 
-/// A bound that no query satisfies, required by methods such as `order_by` and `skip`, whose message shows a sort by a field of the entity.
-pub trait Sorts<E>: Refused {}
-
 #[doc(hidden)]
 impl<E, S, T, F> Refused for EntityQuery<E, S, T, F> {
     fn refuse<R>(&self) -> R {
         std::process::abort() // no call compiles
     }
 }
-
-#[doc(hidden)]
-impl<E: ShowsVerb<Sort>, S, T, F> Sorts<E> for EntityQuery<E, S, T, F> {}
 
 /// A bound that no query satisfies, required by methods such as `take` and `top`. Its error message suggests `limit` or `page_size`.
 #[diagnostic::on_unimplemented(
@@ -113,8 +106,7 @@ where
 
 impl<E, S, T, F> EntityQuery<E, S, T, F> {
     refused_methods! {
-        AnyOrder<E>: rev() last() step_by(_) nth(_);
-        Sorts<E>: skip(_) order_by(_) order_by_asc(_) order_by_desc(_) order_by_descending(_) sort_by(_) offset(_);
+        AnyOrder<E>: skip(_) rev() last() step_by(_) nth(_) order_by(_) order_by_asc(_) order_by_desc(_) order_by_descending(_) sort_by(_) offset(_);
         Takes<E>: take(_);
         Aggregates<E>: sum(_) min(_) max(_) min_by_key(_) max_by_key(_) min_by(_) max_by(_) fold(_, _) reduce(_) partition(_) zip(_) chain(_);
         FiltersBy<E>: filter_by(_) or_filter(_);

@@ -51,10 +51,8 @@ async fn filters(orders: &Orders) -> table_core::Result<()> {
 async fn keys(orders: &Orders, customers: &Table<Customer, Engine>) -> table_core::Result<()> {
     let _ = orders.get(Invoice::key("ada", 42)).await?; //~ T084
     let _ = orders.query(Invoice::partition("ada")).collect().await?; //~ T196
-    let _ = orders.query(Order::rows("ada").number(40..)).collect().await?; //~ T269
-    let _ = orders.query(Order::rows("ada").number_is(40)).collect().await?; //~ T269
-    let _ = orders.query(Order::rows("ada").year_between(2011, 2012)).collect().await?; //~ T268
-    let _ = customers.query(Customer::rows("Oslo").name_begins_with("Jo")).collect().await?; //~ T268
+    let _ = orders.query(Order::rows("ada").number(40..)).collect().await?; //~ T268
+    let _ = orders.query(Order::rows("ada").number_is(40)).collect().await?; //~ T268
     let _ = Invoice::rows("ada").number(40..); //~ T082
     Ok(())
 }

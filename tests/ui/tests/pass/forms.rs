@@ -6,7 +6,7 @@ use table_core::{BlockOn, Engine, Entity, Table, TableStoreExt};
 #[entity(table = "Orders")]
 #[partition_key(customer)]
 #[row_key("order_", digits(4, year), "_", digits(8, number))]
-#[index(ByNumber, row_key("number_", digits(8, number), "_", digits(4, year)))] // T269
+#[index(ByNumber, row_key("number_", digits(8, number), "_", digits(4, year)))] // T268
 struct Order {
     customer: String,
     year: u16,
@@ -62,12 +62,9 @@ async fn reads(store: &Engine, cursor: &str) -> table_core::Result<()> {
     let customers = store.table::<Customer>().create_if_missing().await?;
     orders.query(Order::partition("ada")).filter(Order::TOTAL.eq(1)).collect().await?; // T096
     orders.query(Order::rows("a").year(1..=9)).collect().await?; // T097
-    orders.query(Order::rows("a").year_is(1).number(1..=9)).collect().await?; // T269
-    let _ = Order::by_number_rows("a"); // T269
+    orders.query(Order::rows("a").year_is(1).number(1..=9)).collect().await?; // T268
+    let _ = Order::by_number_rows("a"); // T268
     store.table::<Invoice>().get(Invoice::key("ada", 42)).await?; // T084
-    customers.query(Customer::rows("Oslo").name_prefix("a")).collect().await?; // T268
-    customers.query(Customer::rows("Oslo").name("a".."b")).collect().await?; // T268
-    let _ = Customer::rows("Oslo").name_is("a"); // T268
     if let Ok(continuation) = cursor.parse::<table_core::Continuation>() {
         orders.query(Order::partition("ada")).page_from(&continuation).await?; // T267
     }
