@@ -26,9 +26,13 @@ mod text;
 mod variant;
 
 pub use std::option::Option::{None, Some};
+pub use std::primitive::{bool, usize};
 pub use std::result::Result::{Err, Ok};
 pub use std::string::String;
 pub use std::vec::Vec;
+
+/// The names of properties.
+pub type Names = &'static [&'static str];
 
 pub use access::{index_name, require_fan_out, table_name};
 pub use bucket::{KeyTexts, partitions};

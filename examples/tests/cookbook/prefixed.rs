@@ -108,7 +108,7 @@ fn two_prefixes_are_isolated_and_deleted_separately() {
         let sales = |store: &Prefixed<Engine>| store.table::<Employee>().query(Employee::partition("Sales"));
         assert!(!sales(&one).collect().await.unwrap().is_empty());
         let page = sales(&one).page_size(2).page().await.unwrap();
-        let rest = sales(&one).page_from(&page.continuation.unwrap()).await.unwrap();
+        let rest = sales(&one).page_from(page.continuation.unwrap()).await.unwrap();
         assert_eq!(rest.items.len() + 2, sales(&one).collect().await.unwrap().len());
         assert!(sales(&two).collect().await.unwrap().is_empty());
         let names = |page: TablePage| page.names.iter().map(ToString::to_string).collect::<Vec<_>>();

@@ -127,7 +127,7 @@ fn stub(design: &Design<'_>, index: &Index) -> TokenStream {
                 _: &#ident,
                 _: &mut __table::String,
                 _: &mut __table::String,
-            ) -> __table::Result<::core::primitive::bool> {
+            ) -> __table::Result<__table::bool> {
                 __table::stub()
             }
             fn to_row(_: &#ident) -> __table::Result<__table::Row> {

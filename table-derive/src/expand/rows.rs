@@ -87,7 +87,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     // All stages of the same cost class share one `impl`, because each `impl` costs compile time.
     let is_one_class = parameters.is_empty() && (design.is_spread() || !starts_partition(design, 0));
     let of_all = is_one_class
-        .then(|| narrowed(&quote!(<const __PINNED: ::core::primitive::usize>), &quote!(#rows<__PINNED>), 0));
+        .then(|| narrowed(&quote!(<const __PINNED: __table::usize>), &quote!(#rows<__PINNED>), 0));
     let stages = parts.into_iter().enumerate().map(|(stage, (at, part))| {
         let methods = methods(design, at, part, stage, count);
         let rows = stage_type(design, &rows, stage);
@@ -105,12 +105,12 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     let name = rows.to_string();
     // These traits are implemented directly, because `derive` would cost more compile time than all of the methods.
     let impls = quote! {
-        impl<#declared const __PINNED: ::core::primitive::usize> ::core::clone::Clone for #rows<#type_arguments __PINNED> {
+        impl<#declared const __PINNED: __table::usize> ::core::clone::Clone for #rows<#type_arguments __PINNED> {
             fn clone(&self) -> Self {
                 Self(__table::RowsOf::copy(&self.#zero) #phantom_value)
             }
         }
-        impl<#declared const __PINNED: ::core::primitive::usize> ::core::fmt::Debug for #rows<#type_arguments __PINNED> {
+        impl<#declared const __PINNED: __table::usize> ::core::fmt::Debug for #rows<#type_arguments __PINNED> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 __table::RowsOf::debug(&self.#zero, f, #name)
             }

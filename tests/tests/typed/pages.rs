@@ -177,7 +177,7 @@ fn the_start_of_a_partition_from_an_earlier_release_is_continued() {
     let partition_key = ranges[1].partition_key.single().unwrap().to_owned();
     let position = Position { partition_key, row_key: None };
     let name = TableName::new("Visits").unwrap();
-    let page = block_on(query.page_from(&Continuation::new(&name, &Query::new(ranges[1].clone()), position)));
+    let page = block_on(query.page_from(Continuation::new(&name, &Query::new(ranges[1].clone()), position)));
     let in_partition =
         |it: &&Visit| ranges[1].contains(it.key_of().unwrap().partition_key.as_str(), "visit_");
     assert_eq!(page.unwrap().items.len().min(3), visits.iter().filter(in_partition).count().min(3));

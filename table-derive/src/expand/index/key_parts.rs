@@ -114,7 +114,7 @@ pub(super) fn key_properties(design: &Design<'_>, index: &Index) -> Option<Token
     let names = properties.iter().map(|(property, _)| &property.name);
     let calls = properties.iter().map(|(_, call)| call);
     Some(quote! {
-        const KEY_PROPERTIES: &'static [&'static ::core::primitive::str] = &[#(#names),*];
+        const KEY_PROPERTIES: __table::Names = &[#(#names),*];
         fn write_key_properties(#entity: __table::EntityRef<'_>, #row: &mut __table::RowWriter) -> __table::Result<()> {
             __table::KeyProperties::new(#entity, #keys, #row) #(#calls)* .finish()
         }
