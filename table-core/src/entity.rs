@@ -9,7 +9,7 @@ mod versioned;
 
 use index::IndexOf;
 pub(crate) use own::{put, read_own_again};
-use refused::{KeepsKey, KeepsVersion, OfStruct};
+use refused::{KeepsKey, KeepsVersion};
 pub use round_trip::check_round_trip;
 pub use same_table::{AnyTable, SharesTable};
 #[doc(hidden)]
@@ -27,7 +27,6 @@ use crate::query::{EntityRef, KeyRange, Select};
 use crate::refused::refused_of_values;
 use crate::row::Row;
 use crate::schema::EntitySchema;
-use crate::selection::{Partition, Selection};
 
 /// The type-erased relations between an entity and the entities it copies properties from or to. Only the package that maintains the copies knows the concrete
 /// type.
@@ -94,24 +93,6 @@ pub trait Entity: FromEntity + 'static {
             return Err(Error::new(ErrorCode::InvalidInput, message).with_rule("MRG-3"));
         }
         self.to_row()
-    }
-
-    /// A function that the derive generates for each struct. It exists in this trait only for the error message.
-    #[doc(hidden)]
-    fn partition<V>(_value: V) -> Selection<Self, Partition>
-    where
-        for<'a> (): OfStruct<'a>,
-    {
-        OfStruct::refuse(&())
-    }
-
-    /// A function that the derive generates for each struct. It exists in this trait only for the error message.
-    #[doc(hidden)]
-    fn rows<V, R>(_value: V) -> R
-    where
-        for<'a> (): OfStruct<'a>,
-    {
-        OfStruct::refuse(&())
     }
 
     refused_of_values! {

@@ -5,6 +5,7 @@ mod computed;
 pub(crate) mod container;
 pub(crate) mod field;
 pub(crate) mod foreign;
+pub(crate) mod foreign_keys;
 pub(crate) mod format;
 pub(crate) mod index;
 pub(crate) mod key_part;

@@ -12,6 +12,7 @@ mod part_type;
 mod property;
 mod serde;
 mod table;
+mod unsuitable;
 mod wide;
 
 use crate::ctxt::Ctxt;

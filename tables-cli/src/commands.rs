@@ -35,6 +35,7 @@ use std::pin::Pin;
 use clap::{Parser, Subcommand};
 use table_core::{DynTableStore, EntityKey, TableName};
 
+pub(crate) use crate::count::count_of;
 use crate::failure::{Exit, Failure, Result};
 use crate::output::Format;
 use crate::program::Lasting;
@@ -264,9 +265,4 @@ fn end(exit: Exit, omitted: u64) -> Exit {
         ));
     }
     exit.after_omitting(omitted)
-}
-
-/// Returns a number with its noun, such as `1 row` and `2 rows`.
-pub(crate) fn count_of(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

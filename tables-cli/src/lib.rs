@@ -22,6 +22,7 @@ pub mod audit;
 pub mod backup;
 pub mod check;
 pub mod commands;
+mod count;
 pub mod doctor;
 pub mod failure;
 pub mod heat;
@@ -34,6 +35,7 @@ pub mod output;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod program;
+pub mod progress;
 pub mod rate;
 pub mod rows;
 mod schemas;

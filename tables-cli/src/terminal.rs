@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::transfer::progress;
+use crate::progress;
 
 /// Text for a terminal. Control characters other than line ends are replaced with U+FFFD.
 ///

@@ -11,7 +11,6 @@ mod guarded;
 pub mod import;
 pub mod ordered;
 pub mod parts;
-pub mod progress;
 pub mod rejections;
 pub mod schema;
 mod sequences;

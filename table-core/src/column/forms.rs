@@ -4,7 +4,7 @@
 use crate::column::{Condition, IntoCondition, KeyColumn, Settable};
 use crate::property::Property;
 
-/// Shows comparisons of the columns, for an argument of `filter` that is no condition.
+/// Shows comparisons of the columns, for an argument of `filter` that is not a condition.
 #[diagnostic::on_unimplemented(
     message = "[T096] `{A}` is not a condition on `{Self}`: a filter compares columns",
     label = "write a comparison of a column, by `eq`, `ne`, `gt`, `ge`, `lt` or `le`",
@@ -15,7 +15,7 @@ pub trait ShowsConditions<A> {
     type Never: Property;
 }
 
-/// Shows a column, for an argument of `set` that is no column.
+/// Shows a column, for an argument of `set` that is not a column.
 #[diagnostic::on_unimplemented(
     message = "[T130] `{A}` is not a property of `{Self}` that a patch can set",
     label = "write a column, a constant of `{Self}` with the name of a field in capitals"

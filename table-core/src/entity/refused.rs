@@ -28,18 +28,3 @@ pub trait KeepsVersion: Refused {}
     note = "the fields and methods of the entity are those of the `Versioned`, which dereferences to it: `found.age`; `value()` borrows the entity"
 )]
 pub trait UnwrapsBy: Refused {}
-
-/// A bound that nothing satisfies, required by `partition` and `rows` in generic code. Its error message suggests passing the selection. The lifetime is needed
-/// because rustc refuses an unsatisfiable bound without parameters at the definition of the function.
-#[diagnostic::on_unimplemented(
-    message = "[T266] `partition` and `rows` are generated for a struct by its key, and are no functions of the trait `Entity`",
-    label = "pass the selection to this function, as `partition: table_patterns::Selection<E, table_patterns::selection::Partition>`",
-    note = "the caller names the struct: `Employee::partition(\"Sales\")`; a parameter `impl table_patterns::selection::IntoSelection<E, C>` \
-            with `C: table_patterns::selection::PagedOf<E>` accepts every selection of a query",
-    note = "a struct whose PartitionKey has a `bucket` has `partition_of` and `all_partitions`; a struct whose RowKey has no field, or is not \
-            decoded, has no `rows`"
-)]
-pub trait OfStruct<'a> {
-    /// Serves as the body of the functions. Nothing implements this trait.
-    fn refuse<R>(&self) -> R;
-}

@@ -1,4 +1,4 @@
-//! Arguments that are no key of one entity. They implement `PointKey` with a source that no bound on sources admits, so rustc reports that bound, whose message
+//! Arguments that are not a key of one entity. They implement `PointKey` with a source that no bound on sources admits, so rustc reports that bound, whose message
 //! shows the key with the names of the struct's fields.
 
 use std::marker::PhantomData;
@@ -13,12 +13,12 @@ use crate::schema::IndexSchema;
 use crate::selection::source::sealed;
 use crate::selection::{OwnSource, Point, PointKey, ReadableAs, Selection, Source};
 
-/// The source of an argument of type `A` that is no complete key.
+/// The source of an argument of type `A` that is not a complete key.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct NotAKey<A>(PhantomData<fn() -> A>);
 
-/// Shows the key of an entity, for an argument that is no complete key. The derive implements it for each entity, under a bound that no entity satisfies.
+/// Shows the key of an entity, for an argument that is not a complete key. The derive implements it for each entity, under a bound that no entity satisfies.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "[T084] `{A}` is not a complete key",

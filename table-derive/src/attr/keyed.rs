@@ -7,7 +7,7 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Attribute, DeriveInput, Field, FieldsNamed, Ident, LitStr};
 
-use crate::attr::foreign::{key_of_library, table_of_library};
+use crate::attr::foreign_keys::{key_of_library, table_of_library};
 use crate::attr::keyed::marks::Mark;
 use crate::casing::{self, pascal_case};
 use crate::codec;

@@ -4,7 +4,7 @@
 use syn::Ident;
 
 use crate::check::missing::may_be_part;
-use crate::check::part_type::argument;
+use crate::check::unsuitable::argument;
 use crate::codec::Codec;
 use crate::grammar;
 use crate::model::index::Index;

@@ -3,9 +3,9 @@
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, Type};
 
-use crate::attr::foreign::names_key;
+use crate::attr::foreign_keys::names_key;
 use crate::casing::snake_case;
-use crate::check::part_type;
+use crate::check::unsuitable;
 use crate::ctxt::Ctxt;
 use crate::grammar;
 use crate::model::key::Key;
@@ -172,7 +172,7 @@ pub(super) fn may_be_part(field: &Field<'_>, ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     let last = path.path.segments.last();
     !is_stored_otherwise
-        && part_type::is_part(ty)
+        && unsuitable::is_part(ty)
         && last.is_some_and(|last| OTHERS.iter().all(|other| last.ident != other))
 }
 

@@ -7,7 +7,7 @@ use quote::ToTokens;
 use syn::Attribute;
 use syn::ext::IdentExt;
 
-use crate::attr::foreign::{LIBRARIES, table_of_library};
+use crate::attr::foreign_keys::{LIBRARIES, table_of_library};
 use crate::attr::settings::{self, Effect};
 use crate::attr::stored;
 use crate::ctxt::Ctxt;

@@ -1,4 +1,4 @@
-//! Generates the messages that show the columns, the key and the selections of a struct: for an argument that is no condition or no key, and for a comparison of
+//! Generates the messages that show the columns, the key and the selections of a struct: for an argument that is not a condition or a key, and for a comparison of
 //! a field of the key.
 
 use proc_macro2::TokenStream;
@@ -6,9 +6,9 @@ use quote::quote;
 use syn::ext::IdentExt;
 
 use crate::expand::columns::constant;
-use crate::expand::key::Design;
+use crate::expand::key::{self, Design};
+use crate::expand::prelude;
 use crate::expand::refused::{range, sample, sample_of};
-use crate::expand::{prelude, rows};
 
 /// A column of a struct, as it is shown in a message.
 struct Shown {
@@ -71,7 +71,7 @@ fn selection(design: &Design<'_>) -> String {
     let fields = design.argument_fields(&[key], !spread);
     let values: Vec<String> = fields.iter().map(sample).collect();
     let values = values.join(", ");
-    let first = rows::parts(design.row_key).next().and_then(|(_, part)| design.field(part));
+    let first = key::parts(design.row_key).next().and_then(|(_, part)| design.field(part));
     match first.filter(|_| !design.row_key.unread) {
         Some(first) => format!("{ident}::rows({values}).{}({})", first.names.name, range(&first)),
         None if spread => format!("{ident}::all_partitions({values})"),

@@ -297,3 +297,11 @@ pub(super) fn describe(key: &Key) -> String {
     });
     format!("`{}`", pieces.collect::<Vec<_>>().join(" + "))
 }
+
+/// Returns the parts of a key, each with its position.
+pub(super) fn parts(key: &Key) -> impl Iterator<Item = (usize, &Part)> {
+    key.pieces.iter().enumerate().filter_map(|(at, piece)| match piece {
+        Piece::Literal(_) => None,
+        Piece::Part(part) => Some((at, part)),
+    })
+}

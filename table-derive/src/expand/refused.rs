@@ -7,8 +7,8 @@ use syn::ext::IdentExt;
 use syn::{GenericArgument, Ident, PathArguments, Type};
 
 use crate::casing::pascal_case;
-use crate::expand::key::{Design, KeyField};
-use crate::expand::{prelude, rows};
+use crate::expand::key::{self, Design, KeyField};
+use crate::expand::prelude;
 use crate::model::key::{Part, Piece};
 
 /// Generates the refused methods of the rows of a key, with one bound for each part. Generic entities have none, because the bound would need the parameters.
@@ -17,7 +17,7 @@ pub(super) fn parts(design: &Design<'_>) -> TokenStream {
     if design.stub || !design.entity.parameters.is_empty() || !prelude::is_available() {
         return TokenStream::new();
     }
-    let parts: Vec<(usize, &Part)> = rows::parts(design.row_key).collect();
+    let parts: Vec<(usize, &Part)> = key::parts(design.row_key).collect();
     let fields: Vec<KeyField<'_>> = parts.iter().filter_map(|(_, part)| design.field(part)).collect();
     if fields.len() != parts.len() || fields.len() < 2 {
         return TokenStream::new();

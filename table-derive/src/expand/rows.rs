@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 use crate::expand::allow_type;
 use crate::expand::key::{self, Design, KeyField, describe};
 use crate::expand::refused;
-use crate::model::key::{Key, Part, Piece};
+use crate::model::key::{Key, Part};
 
 /// Generates `fn rows(department: …) -> EmployeeRows` if the `RowKey` contains a field.
 pub(super) fn entry(design: &Design<'_>) -> TokenStream {
@@ -45,7 +45,7 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
 /// impl Narrowed for EmployeeRows { … }
 /// ```
 pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
-    let parts: Vec<(usize, &Part)> = parts(design.row_key).collect();
+    let parts: Vec<(usize, &Part)> = key::parts(design.row_key).collect();
     if design.row_key.unread || parts.is_empty() {
         return None;
     }
@@ -255,14 +255,6 @@ pub(super) fn class_of_one(design: &Design<'_>, stage: usize) -> &'static str {
 /// Returns `true` if a stage has neither a literal nor a fixed part. It then selects an entire partition.
 fn starts_partition(design: &Design<'_>, stage: usize) -> bool {
     stage == 0 && design.row_key.literal_from(0).is_empty()
-}
-
-/// Returns the parts of a key, each with its position.
-pub(super) fn parts(key: &Key) -> impl Iterator<Item = (usize, &Part)> {
-    key.pieces.iter().enumerate().filter_map(|(at, piece)| match piece {
-        Piece::Literal(_) => None,
-        Piece::Part(part) => Some((at, part)),
-    })
 }
 
 pub(super) fn literal(text: &str) -> Option<TokenStream> {

@@ -12,12 +12,12 @@ use crate::backup::merged::Merged;
 use crate::backup::repository::Repository;
 use crate::backup::work::{Work, new_file};
 use crate::failure::{Failure, Result};
+use crate::progress;
 use crate::rate::Rate;
 use crate::rows::{self, Pages};
 use crate::transfer::checksum::Checksum;
 use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::ordered::Ordered;
-use crate::transfer::progress;
 use crate::transfer::stored::{self, Stored};
 
 /// The maximum number of passes that `--settle` makes over a table after the first pass.

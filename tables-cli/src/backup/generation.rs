@@ -4,6 +4,7 @@ use chrono::{DateTime, NaiveDateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::backup::layer::Mark;
+use crate::count::is_zero;
 
 /// A complete backup of a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,12 +94,6 @@ pub struct TableRows {
     /// generation contains that version of it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub omitted: u64,
-}
-
-/// Returns `true` for a count of zero, which is not stored.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that `serde` needs")]
-pub(crate) const fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// A layer of a table's backup.

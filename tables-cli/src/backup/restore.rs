@@ -4,13 +4,13 @@ use table_core::query::{KeyRange, Select};
 use table_core::{DynTableStore, EntityKey, IfMatch, Query, TableName, TableStoreExt};
 
 use crate::backup::opened::Opened;
-use crate::commands::count_of;
+use crate::count::count_of;
 use crate::failure::{Failure, Result};
+use crate::progress;
 use crate::rows::Pages;
 use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::derived::OtherTables;
 use crate::transfer::ordered::Ordered;
-use crate::transfer::progress;
 use crate::transfer::writer::{Change, Mode, Writer};
 
 /// The treatment of rows already in the target.

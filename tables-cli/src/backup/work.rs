@@ -9,11 +9,12 @@ use table_core::EntityKey;
 use uuid::Uuid;
 
 use crate::backup::file_name;
-use crate::backup::generation::{Changes, Consistency, Contents, Generation, Layer, TableRows, is_zero};
+use crate::backup::generation::{Changes, Consistency, Contents, Generation, Layer, TableRows};
 use crate::backup::layer::Mark;
 use crate::backup::repository::{Repository, WORKING};
 use crate::backup::sealed;
 use crate::backup::storage::Storage;
+use crate::count::is_zero;
 use crate::failure::Result;
 use crate::rows::{is_read_first, is_read_last};
 use crate::transfer::checksum::Checksum;

@@ -9,10 +9,10 @@ use crate::audit::{Audit, Finding};
 use crate::commands::{Context, ORDER_HELP, count_of, end, say, say_json, tables};
 use crate::failure::{Exit, Failure, Result};
 use crate::output::{self, Format};
+use crate::progress;
 use crate::rows::{Pages, Selection};
 use crate::store::{Purpose, Store};
 use crate::terminal::Printable;
-use crate::transfer::progress;
 use table_inspect::keys;
 
 /// Options of `audit`.

@@ -8,10 +8,10 @@ use table_core::{FromEntity, TableEntity};
 use crate::commands::{Context, ORDER_HELP, end, table};
 use crate::failure::{Exit, Result};
 use crate::output;
+use crate::progress;
 use crate::rows::{Pages, Selection};
 use crate::store::Purpose;
 use crate::transfer::checksum::Checksum;
-use crate::transfer::progress;
 
 /// Options of `count`.
 #[derive(clap::Args, Debug)]

@@ -10,13 +10,13 @@ use table_core::{FromEntity, TableEntity};
 use crate::commands::{Context, count_of, omitted_part, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::incomplete::{Incomplete, refuse_existing, remove_remains};
+use crate::progress;
 use crate::rate::Rate;
 use crate::rows::{self, Pages, Selection};
 use crate::schemas::{self, Schemas};
 use crate::store::{Purpose, Store};
 use crate::terminal;
 use crate::transfer::checksum::Checksum;
-use crate::transfer::progress;
 use sink::Sink;
 use table_inspect::derived;
 

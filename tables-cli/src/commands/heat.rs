@@ -11,9 +11,9 @@ use crate::failure::{Exit, Failure, Result};
 use crate::heat::{Heat, Measure};
 use crate::incomplete::{Incomplete, refuse_existing};
 use crate::output::{self, Format};
+use crate::progress;
 use crate::rows::{Pages, Selection};
 use crate::store::Purpose;
-use crate::transfer::progress;
 
 /// Options of `heat`.
 #[derive(clap::Args, Debug)]

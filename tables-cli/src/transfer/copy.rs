@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use table_core::{DynTableStore, FromEntity, TableEntity, TableName, TableStoreExt};
 
 use crate::failure::Result;
+use crate::progress;
 use crate::rows::{Pages, Selected};
-use crate::transfer::progress;
 use crate::transfer::state::StateFile;
 use crate::transfer::writer::{Change, Mode, Writer};
 

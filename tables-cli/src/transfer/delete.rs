@@ -9,8 +9,8 @@ use table_inspect::derived::WidePart;
 use table_patterns::wide::WRITE_ID;
 
 use crate::failure::Result;
+use crate::progress;
 use crate::rows::{Pages, Selected};
-use crate::transfer::progress;
 use crate::transfer::wholes::Wholes;
 use crate::transfer::writer::{Change, Mode, Writer};
 

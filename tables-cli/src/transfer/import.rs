@@ -3,7 +3,7 @@
 use table_core::{DynTableStore, TableName, TableStoreExt};
 
 use crate::failure::{Failure, Result};
-use crate::transfer::progress;
+use crate::progress;
 use crate::transfer::rejections::Rejections;
 use crate::transfer::settled::SettledChecksum;
 use crate::transfer::state::StateFile;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use table_core::{DynTableStore, TableName};
 
-use crate::backup::generation::is_zero;
+use crate::count::is_zero;
 use crate::failure::{Failure, Result};
 use crate::incomplete::{Incomplete, remove_remains};
 use crate::rows::is_empty;

@@ -11,11 +11,11 @@ use table_core::query::KeyRange;
 use table_core::{DynTableStore, EntityKey, Query, TableName, TableStoreExt};
 
 use crate::failure::{Failure, Result};
+use crate::progress;
 use crate::rows::Pages;
 use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::derived::OtherTables;
 use crate::transfer::ordered::Ordered;
-use crate::transfer::progress;
 use crate::transfer::stored::{self, Stored};
 use crate::transfer::writer::{Mode, Writer};
 use row::{change, read, read_again, write};

@@ -3,7 +3,7 @@
 use syn::ext::IdentExt;
 use syn::{Attribute, Field, Ident};
 
-use crate::attr::foreign::{key_of_library, names_key};
+use crate::attr::foreign_keys::{key_of_library, names_key};
 use crate::attr::keyed::Keyed;
 use crate::attr::settings;
 use crate::ctxt::Ctxt;

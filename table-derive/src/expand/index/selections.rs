@@ -6,7 +6,7 @@ use syn::Ident;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
-use crate::expand::key::{Design, describe};
+use crate::expand::key::{self, Design, describe};
 use crate::expand::rows;
 use crate::model::index::Index;
 use crate::model::key::{Key, Part};
@@ -15,7 +15,7 @@ use crate::model::key::{Key, Part};
 /// start with the value. The remaining key parts order the copies and tell them apart. A descending part only orders the copies, so it is not an argument. The
 /// second return value is a statement for the constant that checks the keys at compile time.
 pub(super) fn look_up(design: &Design<'_>, index: &Index) -> (TokenStream, Option<TokenStream>) {
-    let parts: Vec<_> = rows::parts(design.row_key).collect();
+    let parts: Vec<_> = key::parts(design.row_key).collect();
     let tells_apart = |field: usize| {
         let in_partition = design.partition_key.can_decode(field);
         design.entity.key_can_decode(field) && !in_partition
@@ -71,7 +71,7 @@ fn point(design: &Design<'_>, index: &Index) -> TokenStream {
 /// compile-time check that the function finds only copies with these values.
 fn range(design: &Design<'_>, index: &Index, pinned: usize) -> (TokenStream, TokenStream) {
     let (vis, method) = (design.vis(), method(index));
-    let parts: Vec<_> = rows::parts(design.row_key).take(pinned).collect();
+    let parts: Vec<_> = key::parts(design.row_key).take(pinned).collect();
     let mut looked_up: Key = design.row_key.clone();
     looked_up.pieces.truncate(parts.last().map_or(0, |(at, _)| at + 1));
     let given = |field: usize| design.partition_key.can_decode(field) || looked_up.can_decode(field);

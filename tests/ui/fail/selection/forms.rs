@@ -66,9 +66,4 @@ async fn writes(orders: &Orders) -> table_core::Result<()> {
     Ok(())
 }
 
-async fn of_partition<E: Entity>(table: &Table<E, Engine>) -> table_core::Result<Vec<E>> {
-    let _ = table.query(E::rows("ada")).collect().await?; //~ T266
-    table.query(E::partition("ada")).collect().await //~ T266
-}
-
 fn main() {}
