@@ -67,7 +67,7 @@ pub use table_derive::{access_at, access_ceiling, access_list};
 
 pub use crate::bag::TableEntity;
 pub use crate::column::{Column, Indexed, KeyColumn, OfKey, Operand, Plain, Projected};
-pub use crate::column::{ShowsColumns, ShowsConditions, ShowsKey};
+pub use crate::column::{ShowsConditions, ShowsKey};
 pub use crate::entity::{
     AnyRelations, AnyTable, Around, Declared, Entity, FromEntity, HasField, NamedTable, NotRead, PlainEntity,
     ProjectionOf, ToEntity, Versioned, table_number,

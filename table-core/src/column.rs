@@ -16,7 +16,7 @@ use crate::filter::{Comparison, Filter};
 use crate::key::order;
 pub use condition::{Condition, IntoCondition};
 #[doc(hidden)]
-pub use forms::{ShowsColumns, ShowsConditions, ShowsKey};
+pub use forms::{ShowsConditions, ShowsKey};
 pub use key::KeyColumn;
 pub use operand::{BoolColumn, Operand, Operands, Text};
 #[doc(hidden)]

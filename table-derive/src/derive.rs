@@ -72,7 +72,9 @@ pub(crate) fn projection(input: TokenStream, runtime: impl FnOnce() -> Path) -> 
     derive(input, |ctxt, input| {
         let projection = Projection::read(ctxt, input, runtime)?;
         Some(Expansion::of(if ctxt.is_sound() {
-            expand::projection(&projection)
+            let serde = expand::derives_serde(input, &projection.runtime, |_, _| None);
+            let items = expand::projection(&projection);
+            quote!(#items #serde)
         } else {
             expand::projection_stub(&projection)
         }))

@@ -63,9 +63,9 @@ entity! {
         ConcurrencyCheck, version, Version, etag, ETag, row_version, ttl, TTL, expires, time_to_live,
         lowercase, uppercase, trim, embed, embedded, Embedded, owned, Owned, json, nested, changeset_options,
         order, order_by, sort, descending, ascending, asc, desc, bucket, hash, truncate, folded, replaced,
-        first, inverted, literal, codec, diesel, sea_orm, sqlx, dynomite, serde, Collection, Container, map,
-        DynamoDBTable, BsonCollection, Entity, BsonId, skip, Ignore, BsonIgnore, DynamoDBIgnore, default, Default,
-        flatten, Flatten, BsonExtraElements, JsonExtensionData, JsonProperty, BsonElement, DynamoDBProperty,
+        first, inverted, literal, codec, diesel, sea_orm, sqlx, dynomite, serde, Collection, Container,
+        DynamoDBTable, BsonCollection, Entity, BsonId, Ignore, BsonIgnore, DynamoDBIgnore,
+        Flatten, BsonExtraElements, JsonExtensionData, JsonProperty, BsonElement, DynamoDBProperty,
         DynamoDBVersion
     ]
 }

@@ -30,6 +30,12 @@ pub(crate) struct Unreadable {
 }
 
 impl Unreadable {
+    /// Returns the error of a read of the row, with the table and the keys.
+    pub(crate) fn into_error(self, table: &TableName) -> Error {
+        let (partition_key, row_key) = (self.key.partition_key.as_str(), self.key.row_key.as_str());
+        self.error.with_table(table.as_str()).with_key(partition_key, row_key)
+    }
+
     /// Returns the row with no properties but its `EntityType`. It can be classified, but not decoded.
     pub(crate) fn entity(&self) -> EntityRef<'_> {
         let row = self.row.row.view();
@@ -41,7 +47,8 @@ impl Unreadable {
 /// A page, and the rows that it omits.
 #[derive(Debug, Default)]
 pub(crate) struct WholePage {
-    /// The page. Rows that could be read later follow the others, in any order. `skipped` is the number of rows whose keys the store does not return.
+    /// The page. Rows that could be read later follow the others, in any order. `skipped` is the number of rows whose keys the store does not return, or
+    /// that another program has changed in the meantime.
     pub(crate) page: Page,
     pub(crate) unreadable: Vec<Unreadable>,
 }
@@ -56,8 +63,8 @@ pub(crate) fn is_unreadable(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::EntityMismatch | ErrorCode::Corrupted)
 }
 
-/// Reads a page, and the rows that it omits. A row that another program writes at the same time can be counted twice, or hide another row if the store cannot
-/// represent it either.
+/// Reads a page, and the rows that it omits. If another program writes at the same time, rows at the end of the page can be found again on the next page, and a
+/// row that becomes unreadable can hide another one.
 ///
 /// # Errors
 /// Any error from the store.

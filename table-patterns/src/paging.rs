@@ -25,7 +25,26 @@ pub(crate) async fn each_row<S: TableStore>(
     }
 }
 
-/// Calls a function with each row of a query, as [`each_row`] does, but also stops at a row that the store cannot represent.
+/// Calls a function with each page of a query, and the rows that it omits. Stops at the first error.
+pub(crate) async fn each_whole_page<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    query: &Query,
+    mut take: impl FnMut(WholePage) -> Result<()> + Send,
+) -> Result<()> {
+    let mut from = None;
+    loop {
+        let mut whole = whole_page((store, table), query, from.as_ref()).await?;
+        from = whole.page.continuation.take();
+        take(whole)?;
+        if from.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// Calls a function with each row of a query, as [`each_row`] does, but also stops at a row that the store cannot represent. Rows whose keys the store does not
+/// return are skipped.
 ///
 /// # Errors
 /// The error of a read of that row, with its key; any error from the function or the store.
@@ -35,17 +54,9 @@ pub(crate) async fn every_row<S: TableStore>(
     query: &Query,
     mut take: impl FnMut(EntityRef<'_>) -> Result<()> + Send,
 ) -> Result<()> {
-    let mut from = None;
-    loop {
-        let WholePage { page, unreadable } = whole_page((store, table), query, from.as_ref()).await?;
+    let each = |WholePage { page, unreadable }: WholePage| {
         page.rows.iter().try_for_each(&mut take)?;
-        if let Some(row) = unreadable.into_iter().next() {
-            let error = row.error.with_table(table.as_str());
-            return Err(error.with_key(row.key.partition_key.as_str(), row.key.row_key.as_str()));
-        }
-        from = page.continuation;
-        if from.is_none() {
-            return Ok(());
-        }
-    }
+        unreadable.into_iter().next().map_or(Ok(()), |row| Err(row.into_error(table)))
+    };
+    each_whole_page(store, table, query, each).await
 }

@@ -170,6 +170,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `InvalidInput` (EGT-2) if one transaction cannot delete all rows; nothing is deleted.
+    /// - `EntityMismatch` if the parts have participants, and the store cannot represent a part; nothing is deleted.
     /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
     pub async fn delete_with_parts(&self, owner: Selection<P, Point>) -> Result<usize> {
         const { require_owner(P::SCHEMA) };

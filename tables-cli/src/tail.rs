@@ -137,6 +137,7 @@ impl Tail {
         while let Some(page) = pages.next().await? {
             rows.extend(self.entities(&page)?);
         }
+        self.omitted = self.omitted.saturating_add(pages.omitted());
         if self.is_descending.is_none() && !rows.is_empty() {
             let is_descending =
                 keys::is_newest_first(&self.schemas, &rows, &self.selected.query.keys.row_key);

@@ -1,7 +1,7 @@
 //! Traits whose messages show the columns and the key of an entity. The derive implements them for each entity, under a bound that no entity satisfies, so rustc
 //! reports that bound and its message, which contains the names of the fields. The messages here are shown for other types.
 
-use crate::column::{Condition, IntoCondition, KeyColumn, Settable};
+use crate::column::{Condition, IntoCondition, KeyColumn};
 use crate::property::Property;
 
 /// Shows comparisons of the columns, for an argument of `filter` that is not a condition.
@@ -11,16 +11,6 @@ use crate::property::Property;
     note = "columns are constants of `{Self}`, the names of its fields in capitals"
 )]
 pub trait ShowsConditions<A> {
-    /// A type without values.
-    type Never: Property;
-}
-
-/// Shows a column, for an argument of `set` that is not a column.
-#[diagnostic::on_unimplemented(
-    message = "[T130] `{A}` is not a property of `{Self}` that a patch can set",
-    label = "write a column, a constant of `{Self}` with the name of a field in capitals"
-)]
-pub trait ShowsColumns<A> {
     /// A type without values.
     type Never: Property;
 }
@@ -54,21 +44,3 @@ macro_rules! refused_arguments {
 }
 
 refused_arguments! { bool, &str, &String, String }
-
-#[doc(hidden)]
-impl<E: ShowsColumns<Self>> Settable<E> for &'static str {
-    type Value = <E as ShowsColumns<Self>>::Never;
-
-    fn property(&self) -> &'static str {
-        ""
-    }
-}
-
-#[doc(hidden)]
-impl<E: ShowsColumns<Self>, T> Settable<E> for KeyColumn<E, T> {
-    type Value = <E as ShowsColumns<Self>>::Never;
-
-    fn property(&self) -> &'static str {
-        self.field()
-    }
-}

@@ -112,7 +112,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// Any error from [`plan`](Self::plan).
-    pub fn plan_many<F: Source>(&self, keys: impl IntoPoints<E, From = F>) -> Result<Plan> {
+    pub fn plan_many<F: ReadableAs<E>>(&self, keys: impl IntoPoints<E, From = F>) -> Result<Plan> {
         let mut queries = Vec::new();
         for key in keys.into_points() {
             queries.extend(key.ranges()?.iter().cloned().map(Query::new));

@@ -36,7 +36,7 @@ impl Drop for Operations {
             tracing::warn!(
                 target: "table_core::table",
                 operations,
-                "a transaction was dropped without a commit, so nothing was written; call and await `commit`"
+                "a transaction or unit was dropped without a commit, so nothing was written; call and await `commit`"
             );
         }
     }

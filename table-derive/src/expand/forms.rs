@@ -29,8 +29,7 @@ pub(super) fn forms(design: &Design<'_>) -> Option<TokenStream> {
     let values: Vec<String> = keys.iter().map(sample).collect();
     let (key, rows) = (format!("{ident}::key({})", values.join(", ")), selection(design));
     let point = format!("write `{key}`");
-    let columns = columns(design);
-    let compare = match columns.first() {
+    let compare = match column(design) {
         Some(Shown { constant, value }) => {
             format!("write `{ident}::{constant}.eq({value})`; or `ne`, `gt`, `ge`, `lt`, `le`")
         }
@@ -45,22 +44,17 @@ pub(super) fn forms(design: &Design<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Returns the columns that no key needs. Those whose type has a literal are first, because a message shows the first.
-fn columns(design: &Design<'_>) -> Vec<Shown> {
+/// Returns a column that no key needs, if possible one whose type has a literal.
+fn column(design: &Design<'_>) -> Option<Shown> {
     let entity = design.entity;
     let fields = entity.fields.iter().enumerate();
     let stored = fields.filter(|(at, field)| {
         let is_column = field.property.as_ref().is_some_and(|property| !property.chunks);
         is_column && !entity.key_needs(*at) && entity.same_constant(*at).is_none()
     });
-    let shown = stored.map(|(_, field)| {
-        let value = sample_of(field.ty, field.ident);
-        let has_literal = field.ident.unraw() != value;
-        (has_literal, Shown { constant: constant(field).to_string(), value })
-    });
-    let mut columns: Vec<(bool, Shown)> = shown.collect();
-    columns.sort_by_key(|(has_literal, _)| !has_literal);
-    columns.into_iter().map(|(_, shown)| shown).collect()
+    let values = stored.map(|(_, field)| (field, sample_of(field.ty, field.ident)));
+    let (field, value) = values.min_by_key(|(field, value)| field.ident.unraw() == *value)?;
+    Some(Shown { constant: constant(field).to_string(), value })
 }
 
 /// Returns the call that selects rows by the first part of the RowKey, or the partition if it has none.

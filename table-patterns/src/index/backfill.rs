@@ -191,6 +191,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         let is_whole = loop {
             let swept = sweep.page(pass.next.phase, &pass.next.position, &mut pacer).await?;
             if swept.is_restart {
+                report.skipped = report.skipped.saturating_sub(pass.aside);
                 pass.restart_phase();
             }
             report.scanned += swept.items;

@@ -10,9 +10,9 @@ use table_core::{Result, ValueRef};
 
 use crate::outbox::rows;
 
-/// The checksum of a table: the number of rows, the number of rows that the store cannot represent, and the sum of the first 128 bits of each row's SHA-256. The hash covers the keys, and the properties sorted
-/// by name, with their types and values. It excludes Timestamps and `ETag`s, because each store assigns its own. It also excludes the versions of
-/// [intents](crate::outbox), which are copies of Timestamps.
+/// The checksum of a table: the number of rows, the number of rows that the store cannot represent, and the sum of the first 128 bits of each row's SHA-256.
+/// The hash covers the keys, and the properties sorted by name, with their types and values. It excludes Timestamps and `ETag`s, because each store assigns its
+/// own. It also excludes the versions of [intents](crate::outbox), which are copies of Timestamps.
 ///
 /// The rows that the store [cannot represent](table_core::query::Page::skipped) are only counted. If two checksums count such rows, equality says nothing
 /// about the contents of these rows.

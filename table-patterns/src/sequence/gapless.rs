@@ -120,6 +120,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
             row::take(found, (&self.row_key, E::SCHEMA.entity), count).map_err(|error| here(unit, error))?;
         let numbers = convert(numbers)?;
         unit.add_rows("sequence", [operation])?;
+        unit.warn_if_dropped();
         Ok(numbers)
     }
 

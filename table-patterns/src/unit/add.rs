@@ -107,7 +107,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     }
 
     /// Counts one more write or step, unless a transaction runs the unit.
-    fn warn_if_dropped(&self) {
+    pub(crate) fn warn_if_dropped(&self) {
         if self.rivals.is_none() {
             self.uncommitted.add();
         }

@@ -95,6 +95,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let parts = parts.map_err(|error| self.here(error, key))?;
         self.check_place::<W::Header>(key)?;
         self.add_rows(W::Header::SCHEMA.entity, parts)?;
+        self.warn_if_dropped();
         Ok(self.admit_rows_of::<W::Header>(is_whole))
     }
 }

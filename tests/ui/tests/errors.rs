@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 const PAGE: &str = include_str!("../../../docs/errors.md");
 
 /// The cases for which rustc has its own messages: arity, names and plain types. No trait of this library is checked in them.
-const RUSTC: [&str; 14] = [
+const RUSTC: [&str; 15] = [
     "blob/of_another_entity",
     "blob/without_derive",
     "group/partition_of_owner",
     "index/type_of_the_program",
     "index/when_of_wrong_type",
+    "key/ambiguous_not_narrowed",
     "level/left_out_of_key",
     "level/skipped",
     "selection/arity",

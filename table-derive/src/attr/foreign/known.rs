@@ -46,13 +46,12 @@ const SKIPPED: &[&str] = &[
     "transient",
     "Transient",
     "JsonIgnore",
-    "skip",
     "Ignore",
     "BsonIgnore",
     "DynamoDBIgnore",
 ];
-const DEFAULTS: &[&str] = &["default_value", "DefaultValue", "default", "Default"];
-const FLATTENED: &[&str] = &["flatten", "Flatten", "BsonExtraElements", "JsonExtensionData"];
+const DEFAULTS: &[&str] = &["default_value", "DefaultValue"];
+const FLATTENED: &[&str] = &["Flatten", "BsonExtraElements", "JsonExtensionData"];
 
 /// Attributes of fields that have the effect of a setting of serde, each with the effect.
 pub(super) const EFFECTS: &[(&[&str], Effect)] =
@@ -72,7 +71,6 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
             "Container",
             "document",
             "model",
-            "map",
             "DynamoDBTable",
             "BsonCollection",
         ],

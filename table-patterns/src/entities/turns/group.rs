@@ -68,8 +68,8 @@ struct State {
     bytes: usize,
     /// The number of operations in the group's transaction.
     count: usize,
-    /// The number of operations that the last member added to the transaction.
-    added: usize,
+    /// The smallest number of operations that a member added to the transaction.
+    smallest: Option<usize>,
     /// The function that commits the group; `None` once the group is sealed.
     commit: Option<CommitGroup>,
     /// The running commit. Any member can drive it.
@@ -116,7 +116,7 @@ impl Group {
             admissions: Vec::new(),
             bytes: 0,
             count: 0,
-            added: 0,
+            smallest: None,
             commit: Some(commit),
             sealed: None,
             outcome: None,
@@ -147,10 +147,11 @@ impl Group {
         self.lock().read.insert(row_key.clone(), found.cloned());
     }
 
-    /// Returns `true` if the transaction has no room for another unit of work like the last one. Such a unit would run in vain, and run again after the commit.
+    /// Returns `true` if the transaction has no room for another unit of work as small as the smallest one. Such a unit would run in vain, and run again after the
+    /// commit.
     pub(crate) fn is_nearly_full(&self) -> bool {
         let state = self.lock();
-        state.count + state.added > state.limits.operations
+        state.smallest.is_some_and(|smallest| state.count + smallest > state.limits.operations)
     }
 
     /// Adds all operations of a unit of work. If the group is sealed or refuses the operations, adds nothing and returns `None`.
@@ -197,7 +198,8 @@ impl Group {
             state.records.truncate(before);
             return None;
         }
-        state.added = count - state.count;
+        let added = count.saturating_sub(state.count);
+        state.smallest = Some(state.smallest.map_or(added, |smallest| smallest.min(added)));
         (state.bytes, state.count) = (bytes, count);
         state.sources.extend(sources);
         state.admissions.push(admission);

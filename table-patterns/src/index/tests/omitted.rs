@@ -1,4 +1,4 @@
-//! Tests backfills and checks beside entities that pages of the store omit. Another tool spoils and mends entities while the backfills run, die and continue.
+//! Tests backfills and checks of tables with entities that the store omits from its pages. Another tool spoils and mends entities while the backfills run, die and continue.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};

@@ -1,11 +1,12 @@
 //! Chooses the registered partitions that a sweep reads: all active partitions, and a random sample of the quiet partitions.
 
 use table_core::name::TableName;
-use table_core::query::KeyRange;
+use table_core::query::{EntityRef, KeyRange, Query};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
-use crate::outbox::registry::{Entry, KEYS, SWEEPS, each, entry, kept};
+use crate::outbox::registry::{Entry, KEYS, SWEEPS, entry, kept};
+use crate::paging::each_whole_page;
 
 /// A uniform random sample of a stream of unknown length (reservoir sampling). Memory use is independent of the length.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ pub(crate) async fn chosen<S: TableStore>(
     // A partition with a grant is active even if its registration is marked as quiet, so the grants are read first.
     let mut kept = kept::by_partition(store, &name).await?;
     let (mut chosen, mut quiet) = (Vec::new(), Sample::new(most));
-    each(store, &name, KeyRange::ALL, |row| match entry(row) {
+    let mut take = |row: EntityRef<'_>| match entry(row) {
         Ok(_) if kept::active_until(row).is_some() => {}
         Ok(entry) => match kept.remove(&kept::partition_of(&entry)) {
             Some((_, kept)) => chosen.push(Entry { kept, ..entry }),
@@ -57,8 +58,23 @@ pub(crate) async fn chosen<S: TableStore>(
         // Rows in the partitions `KEYS` and `SWEEPS` are not registrations.
         Err(_) if [KEYS, SWEEPS].contains(&row.partition_key) => {}
         Err(error) => fail(error.with_table(name.as_str()).with_key(row.partition_key, row.row_key)),
-    })
-    .await?;
+    };
+    let mut unreadable = Vec::new();
+    let query = Query::new(KeyRange::ALL);
+    let pages = each_whole_page(store, &name, &query, |whole| {
+        whole.page.rows.iter().for_each(&mut take);
+        unreadable.extend(whole.unreadable);
+        Ok(())
+    });
+    match pages.await {
+        Err(error) if error.is_table_not_found() => {}
+        read => read?,
+    }
+    // Rows in the partitions `KEYS` and `SWEEPS` are not registrations.
+    unreadable.retain(|row| ![KEYS, SWEEPS].contains(&row.key.partition_key.as_str()));
+    for row in unreadable {
+        fail(row.into_error(&name));
+    }
     // Grants keep these partitions active, although their registrations were removed after an erasure.
     let unregistered = kept.into_values();
     chosen.extend(unregistered.map(|(row, kept)| Entry { is_quiet: false, is_erased: false, kept, ..row }));

@@ -130,9 +130,7 @@ async fn settle(place: &Place, table: &TableName, failed: &mut Option<Error>) ->
             let has_elsewhere =
                 |row: EntityRef<'_>| place.member(row).is_some_and(|member| member.has_elsewhere());
             for row in unreadable.into_iter().filter(|row| has_elsewhere(row.entity())) {
-                let error = row.error.with_table(table.as_str());
-                let (partition_key, row_key) = (row.key.partition_key.as_str(), row.key.row_key.as_str());
-                failed.get_or_insert(error.with_key(partition_key, row_key));
+                failed.get_or_insert(row.into_error(table));
             }
             let mut owned = Vec::new();
             for row in page.rows.iter() {

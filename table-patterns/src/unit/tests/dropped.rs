@@ -7,6 +7,7 @@ use table_core::embedded::Engine;
 use table_core::{Error, Result};
 
 use crate::EntityStore;
+use crate::sequence::GaplessSequence;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Notes")]
@@ -31,6 +32,21 @@ fn writes_are_uncommitted_until_the_unit_is_committed() -> Result<()> {
         assert_eq!(counted.operations(), 0);
         unit.insert(&note(1))?.insert(&note(2))?;
         assert_eq!(counted.operations(), 2);
+        unit.commit().await?;
+        assert_eq!(counted.operations(), 0);
+        Ok(())
+    })
+}
+
+#[test]
+fn numbers_of_a_sequence_are_uncommitted_until_the_unit_is_committed() -> Result<()> {
+    block_on(async {
+        let notes = Engine::in_memory().entities::<Note>().create_if_missing().await?;
+        let numbers = GaplessSequence::new(&notes, "note")?;
+        let mut unit = notes.unit(Note::partition("t"))?;
+        let counted: Uncommitted = unit.uncommitted.clone();
+        let _: u32 = numbers.next_in(&mut unit).await?;
+        assert_eq!(counted.operations(), 1);
         unit.commit().await?;
         assert_eq!(counted.operations(), 0);
         Ok(())

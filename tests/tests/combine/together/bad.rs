@@ -68,7 +68,7 @@ fn is_ticket(key: &EntityKey) -> bool {
     key.row_key.as_str().strip_prefix("ticket_").is_some_and(|number| !number.contains('_'))
 }
 
-/// Runs a check beside unreadable rows, which must not be clean.
+/// Runs a check of tables with unreadable rows. The check must not be clean.
 pub fn check(world: &World, process: &Process) {
     let unreadable: Vec<_> = keys(&world.engine, "Desk").into_iter().filter(is_ticket).collect();
     let Ok(report) = block_on(world.tickets(process).check().run()) else { return };
@@ -86,7 +86,7 @@ pub fn check(world: &World, process: &Process) {
     }
 }
 
-/// Copies the table of the tickets beside unreadable rows. The copy must not agree with the source.
+/// Copies the table of the tickets, which contains unreadable rows. The copy must not agree with the source.
 pub fn copy(world: &World, process: &Process) {
     let target = Engine::in_memory();
     let unreadable = keys(&world.engine, "Desk");
@@ -99,7 +99,7 @@ pub fn copy(world: &World, process: &Process) {
     assert_eq!(source == copied, unreadable.is_empty(), "{unreadable:?} are lost: {source}, {copied}");
 }
 
-/// Runs a sweep beside unreadable rows. It must count the partition of an unreadable step as failed.
+/// Runs a sweep of tables with unreadable rows. It must count the partition of an unreadable step as failed.
 pub fn sweep(world: &World, process: &Process) {
     let is_step = |key: &EntityKey| key.row_key.as_str().starts_with(STEPS);
     let steps: Vec<_> = keys(&world.engine, "Desk").into_iter().filter(is_step).collect();

@@ -41,7 +41,7 @@ pub struct Visits {
     rows: u64,
     /// The last grant that a program of the older release received, and the expiry of the grant in ticks.
     granted: Option<(PartitionGrant, u64)>,
-    /// `true` if a backfill ran beside visits that it could not read.
+    /// `true` if a backfill found visits that it could not read.
     had_bad: bool,
 }
 

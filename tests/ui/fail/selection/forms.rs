@@ -15,16 +15,6 @@ struct Order {
 }
 
 #[derive(Entity, Clone)]
-#[entity(table = "Customers")]
-#[partition_key(city)]
-#[row_key(name)]
-struct Customer {
-    city: String,
-    name: String,
-    visits: i32,
-}
-
-#[derive(Entity, Clone)]
 #[entity(table = "Invoices")]
 #[partition_key(customer)]
 #[row_key("invoice_", unpadded(number))]
@@ -48,8 +38,9 @@ async fn filters(orders: &Orders) -> table_core::Result<()> {
     Ok(())
 }
 
-async fn keys(orders: &Orders, customers: &Table<Customer, Engine>) -> table_core::Result<()> {
+async fn keys(orders: &Orders) -> table_core::Result<()> {
     let _ = orders.get(Invoice::key("ada", 42)).await?; //~ T084
+    let _ = orders.plan_many(["2012_42"])?; //~ T084
     let _ = orders.query(Invoice::partition("ada")).collect().await?; //~ T196
     let _ = orders.query(Order::rows("ada").number(40..)).collect().await?; //~ T268
     let _ = orders.query(Order::rows("ada").number_is(40)).collect().await?; //~ T268

@@ -1,4 +1,4 @@
-//! The forms that the messages of `fail/selection/forms.rs` show with the names of the struct. Each form compiles as it is shown.
+//! The forms that the messages of `fail/selection/forms.rs` and `elsewhere.rs` show. Forms with the names of a struct compile as they are shown.
 
 use table_core::{BlockOn, Engine, Entity, Table, TableStoreExt};
 
@@ -27,16 +27,6 @@ struct Plain {
 }
 
 #[derive(Entity, Clone)]
-#[entity(table = "Customers")]
-#[partition_key(city)]
-#[row_key(name)]
-struct Customer {
-    city: String,
-    name: String,
-    visits: i32,
-}
-
-#[derive(Entity, Clone)]
 #[entity(table = "Invoices")]
 #[partition_key(customer)]
 #[row_key("invoice_", digits(10, number))] // T082
@@ -48,11 +38,11 @@ struct Invoice {
 
 /// A trait of the program with names that the rows of a selection refuse.
 trait Named: Sized {
-    fn name_like(self) -> &'static str;
+    fn number_is(self) -> &'static str;
 }
 
-impl Named for CustomerRows {
-    fn name_like(self) -> &'static str {
+impl Named for OrderRows {
+    fn number_is(self) -> &'static str {
         "the program's"
     }
 }
@@ -94,5 +84,5 @@ pub fn main() {
     let plain = store.table::<Plain>().create_if_missing().block_on();
     let written = plain.and_then(|plain| writes(&plain).block_on());
     assert!(written.is_ok(), "{written:?}");
-    assert_eq!(Customer::rows("Oslo").name_like(), "the program's");
+    assert_eq!(Order::rows("ada").number_is(), "the program's");
 }
