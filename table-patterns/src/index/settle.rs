@@ -153,7 +153,6 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
             }
             None => (None, None, None),
         };
-        let (entity, ticks) = seen.unzip();
         if let Some(entry) = &entry
             && self.generation.is_none()
             && !targets.iter().any(|target| target.key == entry.key)
@@ -176,7 +175,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
             None => None,
         };
         for (item, target) in targets.into_iter().enumerate() {
-            match self.verdict(&target, &now, ticks).await? {
+            match self.verdict(&target, &now, seen.as_ref().map(|(etag, ticks)| (etag, *ticks))).await? {
                 Verdict::Settled => {}
                 Verdict::Behind => wanted.lost.push(item),
                 Verdict::Write => {
@@ -188,7 +187,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
                         wanted.again.push((item, target.key.clone()));
                     }
                     let row = row.map(|entry| entry.row.clone());
-                    let what = Entry { target, wanted: row, marks, entity: entity.clone() };
+                    let what = Entry {
+                        target,
+                        wanted: row,
+                        marks,
+                        entity: seen.as_ref().map(|(etag, _)| etag.clone()),
+                    };
                     wanted.parts.push(Part { item, place, own: 2, shared: Vec::new(), what });
                 }
             }

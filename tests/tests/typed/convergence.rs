@@ -200,19 +200,29 @@ fn imp_6_sums_do_not_converge_without_the_conditions_of_records() {
     assert_do_not(Answers::True, Without::Records);
 }
 
+fn ada(email: &str, age: i32) -> Employee {
+    let (department, last_name) = ("Sales".into(), "Lovelace".into());
+    Employee { department, id: 1, age, email: email.into(), last_name, badge: None }
+}
+
+/// Tests records that another program has rewritten. Their Timestamps are later than all changes.
+#[test]
+fn pat_inter_3_rewritten_records_are_settled() {
+    let world = World::new(Without::Nothing, Skew::None);
+    let alive = world.employees(&Process::alive());
+    for email in ["a", "b", "c"] {
+        block_on(alive.insert_or_replace(&ada(email, 36))).unwrap();
+    }
+    world.spoil_steps();
+    assert_eq!(world.recover(), 0);
+    assert_eq!(world.wrong_entries(), None);
+}
+
 /// Tests that an outdated read of the entity, such as one from before the change, does not end the work on its derived rows.
 #[test]
 fn pat_inter_3_a_stale_read_of_the_entity_ends_no_settlement() {
     let world = World::new(Without::Nothing, Skew::None);
     let alive = world.employees(&Process::alive());
-    let ada = |email: &str, age| Employee {
-        department: "Sales".into(),
-        id: 1,
-        age,
-        email: email.into(),
-        last_name: "Lovelace".into(),
-        badge: None,
-    };
     for (before, after) in [(ada("a", 36), ada("b", 36)), (ada("b", 36), ada("b", 37))] {
         block_on(alive.insert_or_replace(&before)).unwrap();
         world.recover();

@@ -16,8 +16,8 @@ use table_core::row::RowWriter;
 use table_core::selection::Point;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{
-    Entity, EntityKey, Error, ErrorCode, IfMatch, Operation, OperationKind, QueueName, Result, Selection,
-    TableName, TableStore, TableStoreExt, Transaction,
+    Entity, EntityKey, Error, ErrorCode, IfMatch, Operation, OperationKind, QueueName, Result, RowKey,
+    Selection, TableName, TableStore, TableStoreExt, Transaction,
 };
 use table_patterns::Entities;
 use table_patterns::copies::{CopyRelation, OnDelete};
@@ -30,6 +30,9 @@ use tests::time::{Skew, Time};
 
 /// The tables whose rows another program makes unreadable.
 const TABLES: [&str; 5] = ["Company", "Projects", "Badges", "Mail", "Names"];
+
+/// The prefix of recorded steps, the only rows of the patterns that become unreadable.
+const STEPS: &str = "\u{FFFC}outbox_";
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", copied_by(Lead), feed)]
@@ -301,13 +304,30 @@ impl World {
 
     /// Makes a random row unreadable for the store of the other processes, as another program could.
     pub(super) fn spoil(&self, rng: &mut StdRng) {
-        let table = TableName::new(TABLES[rng.random_range(0..TABLES.len())]).unwrap();
-        let page = block_on(self.engine.query(&table, &Query::new(KeyRange::ALL), None)).unwrap();
-        let keys = page.rows.iter().map(|row| EntityKey::new(row.partition_key, row.row_key).unwrap());
-        let keys: Vec<_> = keys.filter(|key| !key.row_key.is_reserved()).collect();
+        let table = TABLES[rng.random_range(0..TABLES.len())];
+        let keys = self.keys(table, |key| !key.is_reserved() || key.as_str().starts_with(STEPS));
         if !keys.is_empty() {
-            block_on(spoil(&self.engine, &table, &keys[rng.random_range(0..keys.len())])).unwrap();
+            self.spoil_row(table, &keys[rng.random_range(0..keys.len())]);
         }
+    }
+
+    /// Makes all recorded steps of employees unreadable.
+    pub(super) fn spoil_steps(&self) {
+        for key in self.keys("Company", |key| key.as_str().starts_with(STEPS)) {
+            self.spoil_row("Company", &key);
+        }
+    }
+
+    fn keys(&self, table: &str, is_chosen: impl Fn(&RowKey) -> bool) -> Vec<EntityKey> {
+        let page =
+            block_on(self.engine.query(&TableName::new(table).unwrap(), &Query::new(KeyRange::ALL), None))
+                .unwrap();
+        let keys = page.rows.iter().map(|row| EntityKey::new(row.partition_key, row.row_key).unwrap());
+        keys.filter(|key| is_chosen(&key.row_key)).collect()
+    }
+
+    fn spoil_row(&self, table: &str, key: &EntityKey) {
+        assert!(block_on(spoil(&self.engine, &TableName::new(table).unwrap(), key)).unwrap());
     }
 
     /// Makes all rows readable again, as another program could.
