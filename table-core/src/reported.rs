@@ -10,10 +10,10 @@
 /// The impl refers to an associated type of the bound. For a type that violates the bound, rustc can resolve neither this associated type nor `Then<R>`, so it
 /// reports only the violated bound.
 macro_rules! reported_once {
-    ($($name:ident: $bound:ident, $checked:ident;)*) => {$(
+    ($($name:ident<$($parameter:ident),*>: $bound:ident, $checked:ident;)*) => {$(
         /// The bound on an argument's type. rustc reports a type that violates it only once.
         #[doc(hidden)]
-        pub trait $name<E>: $bound<E> {
+        pub trait $name<$($parameter),*>: $bound<$($parameter),*> {
             /// The type `R`, if the argument's type is correct.
             type Then<R>;
 
@@ -21,7 +21,7 @@ macro_rules! reported_once {
             fn then<R>(result: R) -> Self::Then<R>;
         }
 
-        impl<E, A: $bound<E, $checked = C>, C> $name<E> for A {
+        impl<$($parameter,)* A: $bound<$($parameter,)* $checked = C>, C> $name<$($parameter),*> for A {
             type Then<R> = <C as $crate::reported::Itself>::Result<R>;
 
             fn then<R>(result: R) -> Self::Then<R> {

@@ -45,6 +45,8 @@ pub use layout::{LAYOUTS, LEASE, SchemaRecord};
 pub use listing::{FEEDS, OUTBOXES, list_tables};
 pub(crate) use pages::{PageSource, Paging};
 pub use partition::InPartition;
+#[doc(hidden)]
+pub use partition::ReportedPartition;
 pub use patch::{Patch, PatchChange, PatchTarget, PatchValue, SetBy};
 #[doc(hidden)]
 pub use query::PageStart;
@@ -54,7 +56,7 @@ pub use scan::{Bounded, BoundedScan, TableScan};
 use table_store::{ErrorCode, Result};
 pub use transaction::EntityTransaction;
 #[doc(hidden)]
-pub use update::{ChangeResult, InPlace, MayFail, ReportedFrom};
+pub use update::{ChangeResult, InPlace, MayFail, ReportedChange, ReportedFrom, ReportedIfMatch};
 pub use update::{EntityChange, IntoUpdateFrom, Update, UpdateFrom};
 
 use crate::entity::Entity;

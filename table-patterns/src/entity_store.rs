@@ -1,6 +1,6 @@
 //! Constructors of the entity handle [`Entities`]: from a store, a table or an outbox.
 
-use table_core::__private::{require_no_outbox, require_recording_outbox};
+use table_core::__private::{Refused, require_no_outbox, require_recording_outbox};
 use table_core::entity::Entity;
 use table_core::queue::QueueStore;
 use table_core::schema::IndexSchema;
@@ -96,7 +96,32 @@ pub trait EntityStore: TableStore + Clone + 'static {
     ) -> WithParticipants<Self> {
         WithParticipants::new(self).with_participant(participant)
     }
+
+    #[doc(hidden)]
+    fn unit<R>(&mut self, _: impl Sized) -> R
+    where
+        Self: Sized + HasUnits,
+    {
+        self.refuse()
+    }
+
+    #[doc(hidden)]
+    fn transaction<R>(&mut self, _: impl Sized, _: impl Sized) -> R
+    where
+        Self: Sized + HasUnits,
+    {
+        self.refuse()
+    }
 }
+
+/// A bound that no store satisfies, required by `unit` and `transaction`. Its error message explains that a unit of work is on one partition of a table.
+#[diagnostic::on_unimplemented(
+    message = "[T270] a store has no units of work: a unit writes to one partition of a table",
+    label = "write `entities::<…>()` first, with the type of the entity, and then `unit(…::partition(…))?` or `transaction(…::partition(…), async |unit| …)`",
+    note = "for an entity `Employee`: `store.entities::<Employee>().unit(Employee::partition(…))?`; the unit also writes the other entity types of the partition",
+    note = "writes to several partitions are not atomic: `bulk()`, or an outbox"
+)]
+pub trait HasUnits: Refused {}
 
 impl<S: TableStore + Clone + 'static> EntityStore for S {}
 

@@ -183,10 +183,15 @@ impl ETag {
     note = "an entity that was read has its version: `found.etag()`; a write returns the new one",
     note = "a version that was stored as text is parsed: `ETag::parse(text)?`"
 )]
-pub trait IntoIfMatch: Into<IfMatch> {}
+pub trait IntoIfMatch: Into<IfMatch> {
+    #[doc(hidden)]
+    type Checked;
+}
 
 #[diagnostic::do_not_recommend]
-impl<T: Into<IfMatch>> IntoIfMatch for T {}
+impl<T: Into<IfMatch>> IntoIfMatch for T {
+    type Checked = ();
+}
 
 impl From<ETag> for IfMatch {
     fn from(etag: ETag) -> Self {

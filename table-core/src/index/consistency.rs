@@ -150,8 +150,8 @@ impl<E> ReadLater<E> for EventuallyConsistent {
 }
 
 reported_once! {
-    ReportedAtOnce: ReadAtOnce, Checked;
-    ReportedLater: ReadLater, Checked;
+    ReportedAtOnce<E>: ReadAtOnce, Checked;
+    ReportedLater<E>: ReadLater, Checked;
 }
 
 mod sealed {

@@ -18,7 +18,8 @@ use crate::selection::{Point, Primary, Selection, Source};
     message = "[T084] `{Self}` is not a complete key of `{E}`",
     label = "write `{E}::key`, with the fields of the PartitionKey and of the RowKey as its arguments",
     note = "a unique index also names one entity; a key of another entity is passed to a handle of that entity: `store.table::<Employee>()`",
-    note = "part of a key selects many entities; use `query(…)`"
+    note = "part of a key selects many entities; use `query(…)`",
+    note = "the key of an entity that was read contains its fields: `{E}::key(&found.…, found.…)`"
 )]
 pub trait PointKey<E> {
     /// The source of the entity: a [`Source`](crate::selection::Source).

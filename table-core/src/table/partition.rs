@@ -4,8 +4,13 @@ use table_store::{Error, Result};
 
 use crate::entity::ToEntity;
 use crate::key::PartitionKey;
+use crate::reported::reported_once;
 use crate::selection::{Partition, Selection};
 use crate::table::fault::TableFault;
+
+reported_once! {
+    ReportedPartition<E>: InPartition, Checked;
+}
 
 /// A value that identifies the partition of a transaction: a selection of one partition, a key, or an entity in the partition.
 ///
@@ -32,11 +37,14 @@ use crate::table::fault::TableFault;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T085] `{Self}` is not a complete partition key of `{E}`",
-    label = "a transaction is in exactly one partition (EGT-1)",
-    note = "give every part of the partition key: `{E}::partition(…)`, or an entity of the partition: `&entity`",
+    label = "write `{E}::partition(…)`, with each part of the PartitionKey",
+    note = "a transaction is in exactly one partition (EGT-1)",
     note = "to write to several partitions, without atomicity, use `bulk()`"
 )]
 pub trait InPartition<E> {
+    #[doc(hidden)]
+    type Checked;
+
     /// Returns the `PartitionKey` of the partition.
     ///
     /// # Errors
@@ -46,6 +54,8 @@ pub trait InPartition<E> {
 
 #[diagnostic::do_not_recommend]
 impl<E> InPartition<E> for Selection<E, Partition> {
+    type Checked = ();
+
     fn partition_key(self) -> Result<PartitionKey> {
         match &*self.ranges()? {
             [range] if range.partition_key.single().is_some() => {
@@ -58,12 +68,17 @@ impl<E> InPartition<E> for Selection<E, Partition> {
 
 #[diagnostic::do_not_recommend]
 impl<E> InPartition<E> for PartitionKey {
+    type Checked = ();
+
     fn partition_key(self) -> Result<PartitionKey> {
         Ok(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: ToEntity> InPartition<E> for &E {
+    type Checked = ();
+
     fn partition_key(self) -> Result<PartitionKey> {
         Ok(self.entity_key()?.partition_key)
     }

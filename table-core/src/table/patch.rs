@@ -97,8 +97,9 @@ pub trait PatchTarget: Sync {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T199] a property of type `{T}` cannot be set to `{Self}`",
-    label = "write a `{T}`, such as `text.parse::<{T}>()?`, or a value that converts into it",
-    note = "an optional property is set to a value of its type, such as `\"new\".to_owned()` for an `Option<String>`, and removed by `None`"
+    label = "write a value of type `{T}`, or one that converts into it",
+    note = "an optional property is set to a value of the type in the `Option`, such as `\"new\".to_owned()` for an `Option<String>`, and removed by `None`",
+    note = "a text is parsed, `text.parse::<i32>()?`, and a number of another type converted, `i32::try_from(number)?`"
 )]
 pub trait PatchValue<T> {
     /// Converts the value into the type of the property.
@@ -175,7 +176,7 @@ impl PatchChange {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T130] a patch cannot set `{Self}`",
-    label = "write `set(…, …)`, with a column of a property and its new value",
+    label = "write a column: a constant of the entity with the name of the field in capitals",
     note = "the key of an entity cannot change (UPD-6); insert it under the new key and delete the old one, in one transaction if they are in one partition"
 )]
 pub trait SetBy<T>: Copy {

@@ -182,7 +182,7 @@ macro_rules! __refused_verbs {
             RemovesMany: delete_many(_) delete_all() delete_where(_) remove_all() remove_range(_) clear() truncate();
             Drops: drop() drop_table() delete_table_async() drop_if_exists();
             ReadsIndex: query_index(_, _) index(_) by_index(_, _) use_index(_) with_index(_) find_by_index(_, _) query_by_index(_, _);
-            Creates: create() create_table() create_if_not_exists() create_async() create_if_not_exists_async() create_table_if_not_exists() ensure_created()
+            Creates: connect() init() migrate() create() create_table() create_if_not_exists() create_async() create_if_not_exists_async() create_table_if_not_exists() ensure_created()
                 ensure_created_async() ensure_exists();
             ReadsAll: all() list() find_all() fetch_all() get_all() to_list() query_as(_) query_raw(_) first() first_or_default() query_async(_)
                 query_entities(_) list_entities() select_all() scan_all() read_all() get_entities() list_all() query_all() execute_query(_) stream()

@@ -12,7 +12,7 @@ pub use running::Update;
 use table_store::{Error, Result};
 
 use crate::entity::{FromEntity, ToEntity, Versioned};
-use crate::etag::{ETag, IfMatch};
+use crate::etag::{ETag, IfMatch, IntoIfMatch};
 use crate::key::EntityKey;
 use crate::name::TableName;
 use crate::operation::OperationKind;
@@ -29,7 +29,9 @@ use crate::table::written_types::WrittenTypes;
 use crate::table::{Table, request};
 
 reported_once! {
-    ReportedFrom: IntoUpdateFrom, Checked;
+    ReportedFrom<E>: IntoUpdateFrom, Checked;
+    ReportedChange<E, Output>: EntityChange, Checked;
+    ReportedIfMatch<>: IntoIfMatch, Checked;
 }
 
 /// The starting point of an update: an entity the caller has already read, or the key of an entity to read first.

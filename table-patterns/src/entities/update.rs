@@ -4,7 +4,7 @@ use table_core::entity::{Entity, Versioned};
 use table_core::etag::IfMatch;
 use table_core::operation::OperationKind;
 use table_core::store::TableStore;
-use table_core::table::{EntityChange, ReportedFrom, UpdateFrom};
+use table_core::table::{ReportedChange, ReportedFrom, UpdateFrom};
 use table_core::{Error, Result, row};
 
 use crate::entities::fault::EntityFault;
@@ -25,28 +25,28 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// - `InvalidInput` if `change` changed the key.
     /// - `UpdateConditionNotSatisfied` if every attempt allowed by the [policy](Self::with_retry) conflicted with another writer.
     /// - `UniqueViolation` or `IndexListFull` from an index, as for `insert`.
-    pub fn update<U: ReportedFrom<E>>(
+    pub fn update<U: ReportedFrom<E>, C: ReportedChange<E, ()>>(
         &self,
         from: U,
-        mut change: impl EntityChange<E, ()>,
-    ) -> U::Then<impl Future<Output = Result<Versioned<E>>>> {
+        mut change: C,
+    ) -> C::Then<U::Then<impl Future<Output = Result<Versioned<E>>>>> {
         let change = move |entity: &mut E| {
             change(entity);
             Ok(())
         };
-        U::then(self.update_from(from.into(), change))
+        C::then(U::then(self.update_from(from.into(), change)))
     }
 
     /// Updates an entity with a change that may fail. If `change` returns an error, this function returns that error and writes nothing.
     ///
     /// # Errors
     /// Any error from [`update`](Self::update) or `change`.
-    pub fn try_update<U: ReportedFrom<E>>(
+    pub fn try_update<U: ReportedFrom<E>, C: ReportedChange<E, Result<()>>>(
         &self,
         from: U,
-        change: impl EntityChange<E, Result<()>>,
-    ) -> U::Then<impl Future<Output = Result<Versioned<E>>>> {
-        U::then(self.update_from(from.into(), change))
+        change: C,
+    ) -> C::Then<U::Then<impl Future<Output = Result<Versioned<E>>>>> {
+        C::then(U::then(self.update_from(from.into(), change)))
     }
 
     async fn update_from(

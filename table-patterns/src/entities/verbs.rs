@@ -2,13 +2,14 @@
 
 use table_core::Result;
 use table_core::entity::Entity;
-use table_core::etag::{ETag, IfMatch, IntoIfMatch};
+use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
 use table_core::row::Row;
 use table_core::selection::ReportedOwnKey;
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
+use table_core::table::ReportedIfMatch;
 
 use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
@@ -45,8 +46,16 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// - `ResourceNotFound` if the entity does not exist (UPD-2).
     /// - `UpdateConditionNotSatisfied` if its version differs (UPD-3).
     /// - `UniqueViolation` or `IndexListFull` from an index, as for `insert`.
-    pub async fn replace(&self, entity: &E, etag_or_any: impl IntoIfMatch) -> Result<ETag> {
-        let (key, if_match) = (entity.key_of()?, etag_or_any.into());
+    pub fn replace<V: ReportedIfMatch>(
+        &self,
+        entity: &E,
+        etag_or_any: V,
+    ) -> V::Then<impl Future<Output = Result<ETag>>> {
+        V::then(self.replace_version(entity, etag_or_any.into()))
+    }
+
+    async fn replace_version(&self, entity: &E, if_match: IfMatch) -> Result<ETag> {
+        let key = entity.key_of()?;
         self.admit(true).await?;
         if self.is_blind() {
             let kind = OperationKind::Replace(entity.to_row()?, if_match);
@@ -70,8 +79,16 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `UpdateConditionNotSatisfied` if its version differs (MRG-2).
     /// - `UniqueViolation` or `IndexListFull` from an index, as for `insert`.
-    pub async fn merge(&self, entity: &E, etag_or_any: impl IntoIfMatch) -> Result<ETag> {
-        let (key, if_match) = (entity.key_of()?, etag_or_any.into());
+    pub fn merge<V: ReportedIfMatch>(
+        &self,
+        entity: &E,
+        etag_or_any: V,
+    ) -> V::Then<impl Future<Output = Result<ETag>>> {
+        V::then(self.merge_version(entity, etag_or_any.into()))
+    }
+
+    async fn merge_version(&self, entity: &E, if_match: IfMatch) -> Result<ETag> {
+        let key = entity.key_of()?;
         if self.is_blind() {
             let kind = OperationKind::Merge(entity.to_merge()?, if_match);
             return self.written(self.write_blind(key, kind).await?);
@@ -165,12 +182,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ///
     /// # Errors
     /// `ResourceNotFound` if the entity does not exist (DEL-3); `UpdateConditionNotSatisfied` if its version differs (DEL-2).
-    pub fn delete<K: ReportedOwnKey<E>>(
+    pub fn delete<K: ReportedOwnKey<E>, V: ReportedIfMatch>(
         &self,
         key: K,
-        etag_or_any: impl IntoIfMatch,
-    ) -> K::Then<impl Future<Output = Result<()>>> {
-        K::then(self.delete_point(key.into_own(), etag_or_any.into()))
+        etag_or_any: V,
+    ) -> V::Then<K::Then<impl Future<Output = Result<()>>>> {
+        V::then(K::then(self.delete_point(key.into_own(), etag_or_any.into())))
     }
 
     async fn delete_point(&self, key: Selection<E, Point>, if_match: IfMatch) -> Result<()> {

@@ -7,15 +7,15 @@ use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::retry::RetryLoop;
-use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
+use table_core::table::ReportedPartition;
 use table_core::{Error, ErrorCode, Result};
 
 use crate::entities::{Entities, Outcome, StepRecorder, Turn};
+use crate::unit::UnitOfWork;
 use crate::unit::committed::{Committed, Versions};
 use crate::unit::contention::Contention;
 use crate::unit::reservation::is_refusal;
-use crate::unit::{UnitOfWork, partition_key};
 
 /// A read-modify-write function over a unit. Unlike an async closure, an implementation may borrow its captures and still be `Send`.
 pub(crate) trait Decide<S, O, T, X> {
@@ -133,12 +133,13 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// - Any error from [`UnitOfWork::commit`], converted to the closure's error type.
     ///
     /// After an [ambiguous](Error::is_ambiguous) error, read the entities before retrying.
-    pub async fn transaction<T, X: From<Error>>(
+    pub fn transaction<P: ReportedPartition<E>, T, X: From<Error>>(
         &self,
-        partition: Selection<E, Partition>,
+        partition: P,
         run: impl AsyncFnMut(&mut UnitOfWork<S, O>) -> Result<T, X>,
-    ) -> Result<Committed<T>, X> {
-        self.decide(partition_key(partition)?, Closure(run)).await
+    ) -> P::Then<impl Future<Output = Result<Committed<T>, X>>> {
+        let partition_key = partition.partition_key();
+        P::then(async move { self.decide(partition_key?, Closure(run)).await })
     }
 
     /// Runs a transaction on the partition with the given key.

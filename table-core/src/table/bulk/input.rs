@@ -6,8 +6,8 @@ use crate::reported::reported_once;
 use crate::selection::{Point, PointKey, Primary, Selection};
 
 reported_once! {
-    ReportedEntities: IntoEntities, Entities;
-    ReportedDeletions: IntoDeletions, Checked;
+    ReportedEntities<E>: IntoEntities, Entities;
+    ReportedDeletions<E>: IntoDeletions, Checked;
 }
 
 /// The entities of a bulk write: a list or an iterator of `E` or `&E`.

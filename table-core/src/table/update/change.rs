@@ -20,10 +20,15 @@ use table_store::Result;
     note = "`update` changes the stored entity, and keeps what it does not assign",
     note = "`replace(&entity, &etag)` writes a whole entity instead of the version with this `ETag`"
 )]
-pub trait EntityChange<E, R>: FnMut(&mut E) -> R {}
+pub trait EntityChange<E, R>: FnMut(&mut E) -> R {
+    #[doc(hidden)]
+    type Checked;
+}
 
 #[diagnostic::do_not_recommend]
-impl<E, R, F: FnMut(&mut E) -> R> EntityChange<E, R> for F {}
+impl<E, R, F: FnMut(&mut E) -> R> EntityChange<E, R> for F {
+    type Checked = ();
+}
 
 /// The return type of a change: `()`, or a `Result` if the change may fail.
 #[doc(hidden)]

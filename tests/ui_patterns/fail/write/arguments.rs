@@ -18,6 +18,11 @@ async fn writes(tickets: &Entities<Ticket, Engine>, ticket: &Ticket) -> table_pa
     tickets.delete(ticket, IfMatch::Any).await?; //~ T084
     tickets.update(Ticket::partition("contoso"), |ticket| ticket.status.clear()).await?; //~ T208
     tickets.try_update("ticket_7", |_| Ok(())).await?; //~ T208
+    tickets.update(Ticket::key("contoso", 7), async |ticket: &mut Ticket| ticket.status.clear()).await?; //~ T243
+    tickets.try_update(Ticket::key("contoso", 7), ticket).await?; //~ T243
+    tickets.replace(ticket, "*").await?; //~ T207
+    tickets.merge(ticket, None).await?; //~ T207
+    tickets.delete(Ticket::key("contoso", 7), ticket).await?; //~ T207
     tickets.patch(Ticket::key("contoso", 7_u32)).set(Ticket::NUMBER, 8).send().await?; //~ T130
     tickets.bulk().insert_all(ticket).await?; //~ T217
     tickets.bulk().delete_all([ticket]).await?; //~ T218

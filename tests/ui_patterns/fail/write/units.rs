@@ -1,6 +1,6 @@
 //! Arguments and methods of units of work in the style of other libraries. Each mistake is reported once.
 
-use table_patterns::{Engine, Entities, Entity};
+use table_patterns::{Engine, Entities, Entity, EntityStore, Error};
 
 #[derive(Entity, Clone)]
 #[partition_key(tenant)]
@@ -16,6 +16,7 @@ struct Ticket {
 async fn writes(tickets: &Entities<Ticket, Engine>, ticket: &Ticket) -> table_patterns::Result<()> {
     let _ = tickets.unit("contoso")?; //~ T085
     let _ = tickets.unit([Ticket::partition("contoso"), Ticket::partition("fabrikam")])?; //~ T085
+    tickets.transaction("contoso", async |unit| Ok::<_, Error>(drop(unit.insert(ticket)?))).await?; //~ T085
     let mut unit = tickets.unit(Ticket::partition("contoso"))?;
     unit.update(Ticket::key("contoso", 7), |ticket| ticket.status.clear())?; //~ T238
     unit.update(ticket, |ticket| ticket.status.clear())?; //~ T238
@@ -33,6 +34,14 @@ async fn writes(tickets: &Entities<Ticket, Engine>, ticket: &Ticket) -> table_pa
     unit.submit().await?; //~ T239
     unit.rollback(); //~ T239
     unit.abort(); //~ T239
+    Ok(())
+}
+
+async fn stores(store: &Engine, ticket: &Ticket) -> table_patterns::Result<()> {
+    let mut unit = store.unit("contoso")?; //~ T270
+    unit.insert(ticket)?;
+    unit.commit().await?;
+    store.transaction("contoso", async |unit: ()| {}).await?; //~ T270
     Ok(())
 }
 
