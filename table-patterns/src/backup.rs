@@ -196,7 +196,7 @@ impl BlobBackup {
         self.prefix.clone().join(name)
     }
 
-    /// Returns the content of a small blob; `None` if it does not exist.
+    /// Returns the content of a small blob, or `None` if it does not exist.
     async fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let path = self.path(name);
         match self.store.get(&path).await {

@@ -166,7 +166,7 @@ pub struct FeedEntry {
 /// feed also reads from the beginning, until the feed reaches the cursor's number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cursor {
-    /// The random identifier of the cursor's feed; 0 in the default cursor, which represents the beginning of every feed.
+    /// The random identifier of the cursor's feed, or 0 in the default cursor, which represents the beginning of every feed.
     feed: u64,
     number: u64,
 }
@@ -206,7 +206,7 @@ impl Cursor {
     /// A cursor that matches no feed, because feed identifiers have at most 53 bits.
     pub(crate) const UNKNOWN: Self = Self { feed: u64::MAX, number: 0 };
 
-    /// Returns the number of the last change before the cursor; 0 at the beginning of the feed.
+    /// Returns the number of the last change before the cursor, or 0 at the beginning of the feed.
     #[must_use]
     pub const fn number(&self) -> u64 {
         self.number

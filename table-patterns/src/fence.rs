@@ -38,7 +38,7 @@ pub(crate) fn new_pass(start: &str, number: u64) -> String {
     format!("{start}{PASS}{number:016x}")
 }
 
-/// Returns the pass identity in a recorded resume position; `None` if an older release began the pass.
+/// Returns the pass identity in a recorded resume position, or `None` if an older release began the pass.
 fn pass_of(recorded: &str) -> Option<&str> {
     recorded.rsplit_once(PASS).map(|(_, pass)| pass)
 }

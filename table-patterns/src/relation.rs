@@ -291,7 +291,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
 /// A parent read before its parts.
 struct Parent<E> {
     etag: ETag,
-    /// The entity; `None` if deleting it does not require its values.
+    /// The entity, or `None` if deleting it does not require its values.
     current: Option<Current<E>>,
 }
 

@@ -1,4 +1,4 @@
-//! Methods that columns lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
+//! Placeholders for methods that other libraries offer on columns. Calling one is a compile error that suggests the right method.
 
 use std::cmp::Ordering;
 
@@ -6,8 +6,8 @@ use crate::column::forms::IsProperty;
 use crate::column::{Column, Condition, KeyColumn};
 use crate::refused::{Refused, refused_by_name, refused_methods};
 
-/// A bound that no column satisfies, required by methods such as `contains` and `ends_with`. Its error message explains that a filter compares only whole
-/// values and prefixes.
+/// Never implemented, so a call to a method such as `contains` or `ends_with` is a compile error. The message explains that a filter compares only whole values
+/// and prefixes.
 #[diagnostic::on_unimplemented(
     message = "[T098] a filter cannot search within texts",
     label = "the service compares whole values and prefixes",
@@ -47,7 +47,7 @@ named_otherwise! {
     Present: "write `is_absent()`, and `!` before the column", "`!{E}::….is_absent()` matches the entities that have the property";
 }
 
-/// A bound that no column satisfies, required by methods such as `to_lowercase` and `year`. Its error message explains that a filter compares stored values
+/// Never implemented, so a call to a method such as `to_lowercase` or `year` is a compile error. The message explains that a filter compares stored values
 /// without transforming them.
 #[diagnostic::on_unimplemented(
     message = "[T235] a filter compares the stored values of a column of `{E}`, and computes none from them",

@@ -194,7 +194,7 @@ pub trait ReadableAs<T>: Source {
     /// `true` if the source may contain rows of other declared types.
     const IS_MIXED: bool = false;
 
-    /// A function that excludes index partitions from key ranges, because rows in them could be mistaken for a `T`; `None` if this is not necessary.
+    /// A function that excludes index partitions from key ranges, because rows in them could be mistaken for a `T`, or `None` if this is not necessary.
     #[doc(hidden)]
     const AROUND: Option<Around> = None;
 

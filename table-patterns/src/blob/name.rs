@@ -77,7 +77,7 @@ pub(crate) fn is_hashed(segment: &str) -> bool {
     segment.contains(HASHED)
 }
 
-/// Returns the part of a truncated segment before the hash; `None` for any other segment.
+/// Returns the part of a truncated segment before the hash, or `None` for any other segment.
 pub(crate) fn hashed_beginning(segment: &str) -> Option<&str> {
     segment.split_once(HASHED).map(|(beginning, _)| beginning)
 }

@@ -84,7 +84,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(collected)
     }
 
-    /// Parses a blob's name. Returns the entity that may reference the blob, with the upload time and the grace period; `None` if the name has a different
+    /// Parses a blob's name. Returns the entity that may reference the blob, with the upload time and the grace period, or `None` if the name has a different
     /// format.
     fn read(&self, path: &Path) -> Option<(N::Of, Claim)> {
         let segments = path.prefix_match(&self.folder)?;

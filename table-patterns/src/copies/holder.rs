@@ -185,7 +185,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         Ok(found)
     }
 
-    /// Returns the operation that deletes the holder's reference to a source in the same partition; `None` if the reference is not stored.
+    /// Returns the operation that deletes the holder's reference to a source in the same partition, or `None` if the reference is not stored.
     async fn obsolete_reference(
         &self,
         link: &Link<'_, H>,

@@ -31,7 +31,7 @@ pub(super) struct Reference {
 pub(super) struct StoredReference {
     pub(super) reference: Reference,
     pub(super) row_key: RowKey,
-    /// The version of the stored row; `None` if the reference is not stored.
+    /// The version of the stored row, or `None` if the reference is not stored.
     pub(super) etag: Option<ETag>,
 }
 

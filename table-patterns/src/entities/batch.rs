@@ -122,7 +122,7 @@ impl Batch {
         }
     }
 
-    /// Returns the changes to record, and the pattern that records them; `None` if no changes need to be recorded.
+    /// Returns the changes to record, and the pattern that records them, or `None` if no changes need to be recorded.
     pub(crate) fn records(&self) -> Option<(&[ChangeRecord], &Arc<dyn RecordChanges>)> {
         let recorder = self.recorder.as_ref().filter(|_| !self.records.is_empty())?;
         Some((&self.records, recorder))

@@ -134,10 +134,10 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Returns `true` if the entity has an entry in the row after the change.
     fn is_addition(&self) -> bool;
 
-    /// Returns the operation on the assumption that the stored row matches the entities; `None` if the row must be read.
+    /// Returns the operation on the assumption that the stored row matches the entities, or `None` if the row must be read.
     fn assumed(&self, parts: &[Arc<dyn DerivedRow>]) -> Option<OperationKind>;
 
-    /// Returns the operation for the given stored row; `None` if no write is needed.
+    /// Returns the operation for the given stored row, or `None` if no write is needed.
     fn prepare<'a>(
         &'a self,
         place: RowPlace<'a>,

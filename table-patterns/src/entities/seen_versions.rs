@@ -36,7 +36,7 @@ pub(crate) struct SentRow {
 pub(crate) struct SeenRows(Mutex<State>);
 
 struct State {
-    /// The last known version of each row; `None` if the row did not exist.
+    /// The last known version of each row, or `None` if the row did not exist.
     versions: Recent<RowKey, Option<ETag>>,
     /// `true` if the last transaction found a row written by another process.
     is_shared: bool,

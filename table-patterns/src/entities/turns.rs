@@ -223,7 +223,7 @@ impl Turn {
         Some(group.outcome().await)
     }
 
-    /// Returns the timeout that the waiting writers share; `None` if this writer itself has timed out.
+    /// Returns the timeout that the waiting writers share, or `None` if this writer itself has timed out.
     pub(crate) fn stalls(&self) -> Option<Arc<StallDetector>> {
         self.with_line(|line| Arc::clone(&line.stalls))
     }

@@ -237,7 +237,7 @@ fn numbers(first: u64, last: u64) -> TextRange {
     TextRange { lower: key(first), upper: key(last) }
 }
 
-/// Returns the number of the last change in a row of entries, parsed from the row's key; `None` for any other key.
+/// Returns the number of the last change in a row of entries, parsed from the row's key, or `None` for any other key.
 fn number(row_key: &str) -> Option<u64> {
     let digits = row_key.strip_prefix(FEED_PREFIX)?;
     let is_number = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -28,9 +28,9 @@ pub(crate) struct CopyChange {
     pub(crate) index: &'static IndexSchema,
     pub(crate) owner_of: OwnerOf,
     pub(crate) holds_entry: HoldsEntry,
-    /// The copy's owner before the change; `None` if the copy is new.
+    /// The copy's owner before the change, or `None` if the copy is new.
     pub(crate) before: Option<EntityKey>,
-    /// The copy's owner after the change, and the copy's new properties; `None` if the copy is removed.
+    /// The copy's owner after the change, and the copy's new properties, or `None` if the copy is removed.
     pub(crate) after: Option<(EntityKey, Row)>,
     /// `true` if the index is complete: each stored entity has its copy, and the row at the copy's key belongs to that entity.
     pub(crate) is_complete: bool,
@@ -75,7 +75,7 @@ impl CopyChange {
         }
     }
 
-    /// Returns the key of the stored row's owner; `None` if the row is not a copy of the index.
+    /// Returns the key of the stored row's owner, or `None` if the row is not a copy of the index.
     fn owner(&self, key: &EntityKey, row: &Row) -> Option<EntityKey> {
         let owner = (self.owner_of)(self.index, key, row)?;
         // In a complete index, the row at this key is known to be the stored entity's copy, even if another release has added properties to it.

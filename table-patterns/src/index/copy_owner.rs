@@ -11,7 +11,7 @@ use crate::entities::{Entities, read_as};
 use crate::index::changes::owner_of;
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Returns the key of a copy's owner; `None` if the row is not a copy of the index.
+    /// Returns the key of a copy's owner, or `None` if the row is not a copy of the index.
     ///
     /// The row's key is not sufficient evidence, because entities of another type can have keys of the same form.
     ///

@@ -166,7 +166,7 @@ pub(crate) async fn load<E: Entity, S: TableStore>(
     Ok(layout)
 }
 
-/// Returns the error for a read through an index that is not ready according to the stored schema; `None` if the index is ready.
+/// Returns the error for a read through an index that is not ready according to the stored schema, or `None` if the index is ready.
 pub(crate) fn not_ready<E: Entity>(layout: &SchemaRecord, index: &str) -> Option<Error> {
     let name = index.to_owned();
     let fault = match noted::<E>(layout, index) {

@@ -214,12 +214,12 @@ fn rows(prefix: &str, after: Option<LogStamp>, upto: LogStamp) -> TextRange {
     TextRange { lower: Bound::Included(format!("{prefix}{upto}")), upper }
 }
 
-/// Returns the last stamp before the given time; `None` if no earlier time exists.
+/// Returns the last stamp before the given time, or `None` if no earlier time exists.
 fn just_before(instant: DateTime<Utc>) -> Result<Option<LogStamp>> {
     Ok(predecessor(LogStamp::new(instant, 0)?))
 }
 
-/// Returns the previous stamp; `None` for the first one.
+/// Returns the previous stamp, or `None` for the first one.
 fn predecessor(stamp: LogStamp) -> Option<LogStamp> {
     match stamp.tie_breaker().checked_sub(1) {
         Some(tie) => Some(LogStamp::from_ticks(stamp.ticks(), tie)),

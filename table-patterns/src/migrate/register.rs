@@ -18,7 +18,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of a row if its partition must be registered; `None` for any other row.
+    /// Returns the kind of a row if its partition must be registered, or `None` for any other row.
     pub(crate) fn of(row_key: &str) -> Option<Self> {
         match () {
             () if row_key.starts_with(FEED_PREFIX) => Some(Self::Feed),

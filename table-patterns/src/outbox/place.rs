@@ -58,7 +58,7 @@ impl OutboxKey {
     }
 }
 
-/// Returns the part of an outbox row's key that identifies the changed entity; `None` if it is not the key of an outbox row.
+/// Returns the part of an outbox row's key that identifies the changed entity, or `None` if it is not the key of an outbox row.
 pub(crate) fn recorded_source(row_key: &RowKey) -> Option<&str> {
     let row_key = row_key.as_str();
     row_key.starts_with(OUTBOX_PREFIX).then(|| row_key.get(..OUTBOX_PREFIX.len() + 16).unwrap_or(row_key))

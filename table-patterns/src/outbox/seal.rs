@@ -159,7 +159,7 @@ impl Seals {
         Ok(keys)
     }
 
-    /// Returns the seal for JSON stored at a location; `None` if the program has a grant and no keys.
+    /// Returns the seal for JSON stored at a location, or `None` if the program has a grant and no keys.
     pub(crate) async fn seal<S: TableStore>(
         &self,
         store: &S,

@@ -258,7 +258,7 @@ fn query(keys: KeyRange, filter: Option<Filter>, top: usize) -> Query {
     Query { filter, select: identity(), top: Some(top), ..Query::new(keys) }
 }
 
-/// Returns the part of a key range after the last processed key, `position`; `None` if that part is empty.
+/// Returns the part of a key range after the last processed key, `position`, or `None` if that part is empty.
 fn after(mut range: KeyRange, position: Option<&EntityKey>) -> Option<KeyRange> {
     let Some(position) = position else { return Some(range) };
     let reached = position.partition_key.as_str();

@@ -345,7 +345,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         }
     }
 
-    /// Returns the start of a table's period; `None` if the table belongs to a different entity type.
+    /// Returns the start of a table's period, or `None` if the table belongs to a different entity type.
     pub(crate) fn start_of(table: &TableName) -> Option<DateTime<Utc>> {
         let (base, name) = (E::SCHEMA.table, table.as_str());
         let is_ours = name.get(..base.len()).is_some_and(|own| own.eq_ignore_ascii_case(base));

@@ -60,7 +60,7 @@ pub(super) fn set(
     Ok(write(found, (row_key, owner), next))
 }
 
-/// Returns the next number from the stored row; 1 if no row is stored.
+/// Returns the next number from the stored row, or 1 if no row is stored.
 fn next(found: Option<&StoredRow>) -> Result<i64> {
     let Some(found) = found else { return Ok(1) };
     match found.row.view().find(NEXT, &mut 0)? {
@@ -69,7 +69,7 @@ fn next(found: Option<&StoredRow>) -> Result<i64> {
     }
 }
 
-/// Returns the name of the owning entity type; `None` if no row is stored, or if an earlier release wrote the row without an owner.
+/// Returns the name of the owning entity type, or `None` if no row is stored, or if an earlier release wrote the row without an owner.
 fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     let Some(found) = found else { return Ok(None) };
     Ok(match found.row.view().find(OWNER, &mut 0)? {

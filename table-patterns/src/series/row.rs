@@ -46,7 +46,7 @@ impl<E: Series> SeriesRow<E> {
         Ok(row)
     }
 
-    /// Returns the value of a slot; `None` if the slot is empty or does not exist. Slots are counted from 0.
+    /// Returns the value of a slot, or `None` if the slot is empty or does not exist. Slots are counted from 0.
     #[must_use]
     pub fn slot(&self, slot: usize) -> Option<&E::Value> {
         self.slots.get(slot)?.as_ref()

@@ -27,7 +27,7 @@ pub(super) struct Queue<'a, S> {
 }
 
 impl<S: TableStore> Queue<'_, S> {
-    /// Returns the first reservations in order; an empty list if the credential does not permit reading them.
+    /// Returns the first reservations in order, or an empty list if the credential does not permit reading them.
     ///
     /// # Errors
     /// Any error from the query.

@@ -188,7 +188,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Counts a failed attempt in the metrics. Returns the delay until the next attempt; `None` if the work is unreadable and cannot succeed.
+    /// Counts a failed attempt in the metrics. Returns the delay until the next attempt, or `None` if the work is unreadable and cannot succeed.
     pub(super) fn failed(&self, error: &Error, attempts: u32, delay: Option<u64>) -> Option<u64> {
         match Failure::of(error) {
             Failure::Newer => self.count(|metrics| metrics.left += 1),

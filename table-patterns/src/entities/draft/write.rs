@@ -28,7 +28,7 @@ pub(crate) trait Completes: Send + Sync {
 #[derive(Clone)]
 pub(crate) struct EntityWrite<'a> {
     pub(super) plan: EntityPlan,
-    /// The arguments for completing the write; `None` if no contributor reads other entities.
+    /// The arguments for completing the write, or `None` if no contributor reads other entities.
     pub(super) completion: Option<Completion<'a>>,
 }
 

@@ -75,7 +75,7 @@ impl ListForm {
         format!("{}Blob", self.parts)
     }
 
-    /// Returns the reference to the blob that contains a list; `None` if the list is stored in the entity itself.
+    /// Returns the reference to the blob that contains a list, or `None` if the list is stored in the entity itself.
     ///
     /// # Errors
     /// `EntityMismatch` if the property is not a valid blob reference.

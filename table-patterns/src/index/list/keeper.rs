@@ -62,7 +62,7 @@ impl Lists<'_> {
         Ok(Members::of_blob(blob, owners))
     }
 
-    /// Returns the write that changes a list from `before` to `after`; `None` if no write is needed. If the list needs a new blob, uploads it first.
+    /// Returns the write that changes a list from `before` to `after`, or `None` if no write is needed. If the list needs a new blob, uploads it first.
     ///
     /// # Errors
     /// `IndexListFull` (PAT-IX-4); any error from the blob store.

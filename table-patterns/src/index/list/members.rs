@@ -22,7 +22,7 @@ pub(crate) struct Members {
     has_parts: bool,
     /// `true` if the list is [marked](crate::index::mark).
     is_marked: bool,
-    /// The blob from which the list was read; `None` for a list stored in an entity.
+    /// The blob from which the list was read, or `None` for a list stored in an entity.
     blob: Option<BlobRef>,
 }
 
@@ -87,7 +87,7 @@ impl Members {
         self.is_marked = false;
     }
 
-    /// Returns the blob from which the list was read; `None` for a list stored in an entity.
+    /// Returns the blob from which the list was read, or `None` for a list stored in an entity.
     pub(crate) const fn blob(&self) -> Option<&BlobRef> {
         self.blob.as_ref()
     }
@@ -121,7 +121,7 @@ impl Members {
         self.invalid.clear();
     }
 
-    /// Returns the parts of all members; `None` if any member's parts are unknown.
+    /// Returns the parts of all members, or `None` if any member's parts are unknown.
     pub(crate) fn texts(&self) -> Option<BTreeSet<Member>> {
         let owned: Option<BTreeSet<Member>> = self.owners.values().cloned().collect();
         let mut texts = owned?;

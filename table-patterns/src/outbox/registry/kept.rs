@@ -50,7 +50,7 @@ pub(crate) fn kept_rows(table: &TableName) -> KeyRange {
     KeyRange { partition_key, row_key: TextRange::ALL }
 }
 
-/// Returns the time until which a row keeps its partition active; `None` if the row is an ordinary registration.
+/// Returns the time until which a row keeps its partition active, or `None` if the row is an ordinary registration.
 pub(super) fn active_until(row: EntityRef<'_>) -> Option<u64> {
     let (_, days) = row.partition_key.strip_prefix(PREFIX)?.rsplit_once('-')?;
     days.parse::<u64>().ok()?.checked_mul(ticks_of(DAY))
