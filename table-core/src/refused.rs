@@ -1,7 +1,7 @@
 //! Methods with names from other libraries. No type satisfies their bounds, so a call does not compile, and the error message contains a hint.
 
-/// The supertrait of bounds that no type satisfies. A method with this bound has a generic return type, so rustc reports only the call to the method itself, and not the calls on
-/// its result.
+/// The supertrait of bounds that no type satisfies. A method with this bound has a generic return type, so rustc reports only the call to the method itself. It
+/// does not report calls on the method's result.
 pub trait Refused {
     /// Returns a value of any type. Serves as the body of methods that cannot be called.
     fn refuse<R>(&self) -> R;

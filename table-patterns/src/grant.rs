@@ -49,7 +49,7 @@ use crate::entities::{Entities, StepRecorder};
 use crate::index::{IndexState, Indexes, States};
 use crate::outbox::registry;
 
-/// The reason why a program cannot create or use a grant.
+/// An error from creating or using a grant.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput)]
 enum GrantFault {

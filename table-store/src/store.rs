@@ -140,8 +140,8 @@ pub struct TablePage {
 
 /// A backend: tables of entities with one clustered index, and transactions within a partition.
 ///
-/// The trait has no `dyn TableStore`, because its functions return futures. A store of dynamic type is a [`DynTableStore`]: `DynTableStore::new(store)`. A type
-/// for every store is generic: `struct App<S: TableStore + Clone>`.
+/// The trait is not dyn-compatible, because its functions return futures. To choose a store at run time, wrap it in a [`DynTableStore`] with
+/// `DynTableStore::new(store)`. A type that works with every store is generic: `struct App<S: TableStore + Clone>`.
 ///
 /// # Contract
 /// - A read sees every write acknowledged before the read started (CON-2). A page is a snapshot of its partition (CON-8).

@@ -34,8 +34,8 @@ pub fn partitions_with<E, P, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::prefix(begin, field, |text| encode(prefix, text))))
 }
 
-/// Divides the partitions whose keys consist of a prefix and a hash into `of` shares, and selects share number `share`, counted from 0. The shares cover equal
-/// ranges of hashes.
+/// Selects one of `of` shares of the partitions whose keys consist of a prefix and a hash. The shares are numbered from 0 and cover hash ranges of equal size;
+/// `share` is the number of the selected one.
 pub fn partitions_share<E, C: Class, F>(
     begin: impl Into<KeyTexts>,
     form: Form,

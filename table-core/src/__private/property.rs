@@ -120,7 +120,7 @@ pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
 /// Returns an error. Trait methods generated for an invalid declaration call this function, so rustc reports only the errors in the declaration itself.
 ///
 /// # Errors
-/// This function always returns an error. A program with such a declaration does not compile.
+/// Always returns an error. The function never runs, because a program with an invalid declaration does not compile.
 pub fn stub<T>() -> Result<T> {
     Err(Error::new(ErrorCode::NotImplemented, "the declaration of the entity has mistakes"))
 }

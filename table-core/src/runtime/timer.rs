@@ -12,7 +12,7 @@ use std::{io, mem, process, thread};
 /// The thread exits once its queue has been empty for this long.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// The maximum time for which a poll blocks its thread. A poll blocks only if the timer's thread cannot be started.
+/// The longest time that a poll blocks its thread. A poll blocks only if the timer's thread cannot be started.
 const NAP: Duration = Duration::from_millis(1);
 
 /// The timer of the process.

@@ -83,7 +83,7 @@ fn excluded_partitions(schema: &EntitySchema, index: &IndexSchema) -> Option<&'s
     (same_table && !literal.is_empty() && is_apart).then_some(literal)
 }
 
-/// Returns `true` if the `RowKey`s of the index and of the entities may be equal. Only their partitions then distinguish the index's rows from entities.
+/// Returns `true` if the `RowKey`s of the index and of the entities may be equal. In that case, only the partition distinguishes an index row from an entity.
 fn looks_alike(schema: &EntitySchema, index: &IndexSchema) -> bool {
     !schema::disjoint(schema.row_key, index.row_key)
 }

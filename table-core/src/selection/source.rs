@@ -207,7 +207,7 @@ pub trait ReadableAs<T>: Source {
     }
 
     /// Reads a row, reusing the memory of the previous value if one exists. Returns `false` if the row was skipped. After a skipped row or an error, the value
-    /// may be a mix of two entities and must not be used.
+    /// may contain fields of two entities and must not be used.
     #[doc(hidden)]
     #[inline]
     fn read_own_again(

@@ -258,8 +258,8 @@ async fn write_chain<T: BulkTarget>(
 
 /// Returns the positions and the error of a failed batch. If an index has refused one of the batch's entities, first commits the entities before it.
 ///
-/// IMPORTANT: if an index also refuses one of these earlier entities, the original error is returned, and nothing is committed. The earlier entity may need a
-/// unique value released by a later entity in the batch.
+/// If an index also refuses one of these earlier entities, nothing is committed and the original error is returned. The earlier entity may need a unique value
+/// released by a later entity in the batch.
 async fn fail<T: BulkTarget>(
     target: &T,
     Link { mut positions, batch }: Link<T::Batch>,

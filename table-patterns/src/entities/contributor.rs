@@ -69,7 +69,7 @@ pub(crate) struct ReservedRows {
     pub(crate) pattern: &'static str,
     /// The prefix of the rows' `RowKey`s.
     pub(crate) prefix: &'static str,
-    /// Returns the reason why the pattern cannot read a row and ignores it; `None` if it can read the row.
+    /// Returns an explanation if the pattern cannot read a row and ignores it, or `None` if it can read the row.
     pub(crate) fault: fn(EntityRef<'_>) -> Option<&'static str>,
 }
 

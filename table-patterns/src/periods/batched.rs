@@ -58,7 +58,7 @@ pub struct DeleteProgress {
 /// ```
 #[derive(Clone, Debug)]
 pub struct BatchedDeleteError {
-    /// The reason why the delete stopped.
+    /// The error that stopped the delete.
     pub error: Error,
     /// The progress before the error occurred.
     pub progress: DeleteProgress,

@@ -27,7 +27,7 @@ where
     }
 }
 
-/// A bound that no scan satisfies, required by methods that are available only after `max_rows`. Its error message is the same as that of `Bounded`.
+/// Never implemented, so a call to a method that is available only after `max_rows` is a compile error with the same message as that of `Bounded`.
 #[diagnostic::on_unimplemented(
     message = "[T093] this table scan has no limit",
     label = "call `max_rows` first",
