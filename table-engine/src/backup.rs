@@ -22,8 +22,8 @@ pub use image::{BackupImage, Restoration};
 pub use readable::{LostRows, PartialBackup};
 
 impl Engine {
-    /// Copies to a folder all data that was acknowledged before the call. The folder must be empty or missing, or contain an earlier backup of this engine. An
-    /// earlier backup is updated incrementally: only new data is copied, and data that is no longer needed is removed.
+    /// Copies all data acknowledged before the call to a folder. The folder must be empty or missing, or contain an earlier backup of this engine. An earlier
+    /// backup is updated incrementally: only new data is copied, and data that is no longer needed is removed.
     ///
     /// The backup starts with a checkpoint. Readers and writers continue during the copy. All copied data is read back and checked. Data from an earlier backup
     /// is not read again until it is restored or verified. If a backup is interrupted, either the earlier backup or the new one is complete. The call blocks

@@ -11,13 +11,14 @@
 //! | `nightly/0000000042.rows` | rows; immutable |
 //! | `nightly/BASE` | lists the row files that make up the backup |
 //!
-//! The files are byte-for-byte identical to those written by `Engine::backup`. Other tools may upload such a folder, or download all blobs with the prefix.
+//! The files are byte-for-byte identical to those written by `Engine::backup`. Other tools may upload a folder written by that function, or download all blobs
+//! with the prefix.
 //!
 //! # Guarantee
 //! - A backup contains everything acknowledged before the call. Each row file is verified before it is uploaded.
 //! - `BASE` is replaced last, in one request, so an interrupted backup leaves either the previous backup or the new one. Call `back_up` again to complete an
 //!   interrupted backup.
-//! - A restore yields the state of a single backup: the last one completed before the restore began, or one completed in the meantime.
+//! - A restore yields the state of a single backup: the last one completed before the restore began, or one completed while the restore was running.
 //! - A restore verifies every block. A corrupted block is reported as `Corrupted`, with its file and offset. `Engine::open` refuses a partly restored folder
 //!   that contains row files.
 //! - `FolderNotOurs` is returned if the prefix contains other blobs or a backup of another engine, for example the backup from which this engine's folder was

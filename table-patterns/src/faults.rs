@@ -158,8 +158,8 @@ impl<S: TableStore> FaultyStore<S> {
         *self.hangs.lock().unwrap() = Some(Box::new(hangs));
     }
 
-    /// Makes a property of rows invalid for the store if `is_strange` returns `true`, as for rows that Azurite or Cosmos DB accepted from another program. Reads
-    /// of such a row that select the property fail with `code`, and pages omit the row.
+    /// Makes a property invalid in all rows for which `is_strange` returns `true`, as in rows that Azurite or Cosmos DB accepted from another program. Reads of
+    /// these rows that select the property fail with `code`, and pages omit the rows.
     pub(crate) fn misread(
         &self,
         (property, code): (&'static str, ErrorCode),

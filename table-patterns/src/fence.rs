@@ -122,8 +122,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 
     /// Changes the schema record and returns it. Returns `None`, and changes nothing, if the record no longer contains the schema seen by this program.
     ///
-    /// IMPORTANT: an earlier schema can be stored again. Times and sightings read before that do not cover programs that wrote in between, so the record's
-    /// generation must also be unchanged.
+    /// An earlier schema can be stored again. Times and sightings read before that do not cover programs that wrote in between, so the record's generation must
+    /// also be unchanged.
     async fn update_if_seen(
         &self,
         seen: &SchemaRecord,

@@ -18,8 +18,8 @@
 //! | guard of a remote copy or list | the partition of the copy or list | `U+FFFC guard_` and the `RowKey` of the copy or list | the newest settled change to each entity: see [`guard`](crate::outbox::guard) |
 //! | list in a blob | as for other lists | as for other lists | `EmployeeDetailsBlob`: name, length and checksum of the blob |
 //!
-//! A list contains whole keys if the entity's `PartitionKey` or `RowKey` has several parts that the list's key lacks, or if such a part is not stored as a
-//! string. An older release stored such a list as `EmployeeDetails`, in field order. The list is converted to whole keys by the next write that changes it, or
+//! A list contains whole keys if the entity's `PartitionKey` or `RowKey` has several parts that the list's key lacks, or if one of these parts is not stored as
+//! a string. Older releases stored these lists as `EmployeeDetails`, in field order. The list is converted to whole keys by the next write that changes it, or
 //! by a [repair](crate::Entities::check). Convert all lists before you reorder the fields. Older releases refuse whole keys (`EntityMismatch`).
 //!
 //! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). An empty list has no row. A list blob contains a version line, a line

@@ -95,8 +95,8 @@ pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     Ok(Front { instant: number(), ticks: number() })
 }
 
-/// Returns the start of the first part that a scan from `from` skipped because of a disk error, or the last position if it skipped no such part. Such a part
-/// may become readable later, so the queue's head must not move past it. Messages in corrupted parts are lost, so these parts do not count.
+/// Returns the start of the first part that a scan from `from` skipped because of a disk error, or the last position if it skipped none. The part may become
+/// readable later, so the queue's head must not move past it. Messages in corrupted parts are lost, so these parts do not count.
 pub(super) fn end_of_readable(table: u32, from: Front, skipped: &Skipped) -> Result<Front> {
     let Some(first) = skipped.first_disk_error() else { return Ok(Front::LAST) };
     let is_before = first < shown_span(table, from, from.instant).start;

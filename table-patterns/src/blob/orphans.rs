@@ -54,7 +54,7 @@ pub(crate) struct Orphans<'a, N> {
     pub(crate) marks: Path,
     /// Returns the current time, in ticks.
     pub(crate) now: &'a (dyn Fn() -> u64 + Send + Sync),
-    /// The minimum grace period. A blob whose name contains a longer grace period is kept for the longer one.
+    /// The minimum grace period. If a blob's name contains a longer grace period, the blob is kept for that longer period.
     pub(crate) grace: Duration,
     pub(crate) naming: N,
 }

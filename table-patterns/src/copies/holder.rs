@@ -30,8 +30,8 @@ struct HolderRows {
     /// The versions of the newly referenced sources in the holder's partition. They are conditions: the transaction fails if a source has changed since it
     /// was copied.
     sources: BTreeMap<RowKey, ETag>,
-    /// The sources read in the holder's partition; `None` for a missing source. Each is read only once, so all relations copy the version required by the
-    /// transaction.
+    /// The sources read in the holder's partition, with `None` for each missing source. Each is read only once, so all relations copy the version required by
+    /// the transaction.
     read: BTreeMap<RowKey, Option<StoredRow>>,
 }
 

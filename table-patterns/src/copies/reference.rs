@@ -109,7 +109,7 @@ fn fault(row: EntityRef<'_>) -> Option<&'static str> {
     }
 }
 
-/// Extracts the source's RowKey from a reference's RowKey; `None` for any other RowKey.
+/// Extracts the source's RowKey from a reference's RowKey. Returns `None` for any other RowKey.
 pub(crate) fn source_in(row_key: &str) -> Option<&str> {
     let rest = row_key.strip_prefix(REFERENCE_PREFIX)?;
     let at = rest.len().checked_sub(DIGITS)?;

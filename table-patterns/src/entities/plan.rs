@@ -203,7 +203,8 @@ pub(crate) const fn properties_mut(kind: &mut OperationKind) -> Option<&mut Row>
     }
 }
 
-/// Returns the row state that a pure condition, such as a check or an empty merge, requires; `None` for an operation that writes properties or deletes the row.
+/// Returns the row state required by a pure condition, such as a check or an empty merge. Returns `None` for an operation that writes properties or deletes the
+/// row.
 fn required(kind: &OperationKind) -> Option<RowState> {
     match kind {
         OperationKind::Check(state) => Some(state.clone()),

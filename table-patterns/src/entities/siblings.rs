@@ -22,7 +22,7 @@ pub(crate) enum Sibling {
 }
 
 impl Sibling {
-    /// Creates the state of an entity from its properties after the write; `None` if the entity is deleted.
+    /// Creates the state of an entity from its properties after the write. Pass `None` if the entity is deleted.
     pub(crate) fn of(after: Option<Row>) -> Self {
         after.map_or(Self::Deleted, Self::Written)
     }

@@ -22,9 +22,9 @@ use table_core::runtime::Runtime;
 use crate::bounded_wait::{Alarm, StallDetector};
 use crate::entities::turns::group::{Group, GroupOutcome, GroupTimer};
 
-/// The maximum time for which one writer may hold the turn while others wait. After this time, the waiting writers write without a turn, and the members of the
-/// open group seal it. The limit is needed because the holder's future may never be polled again. It is longer than a typical request to a distant store,
-/// because writing without a turn may cause conflicts.
+/// The longest time that one writer may hold the turn while others wait. After this time, the waiting writers write without a turn, and the members of the open
+/// group seal it. The limit is needed because the holder's future may never be polled again. It is longer than a typical request to a distant store, because
+/// writing without a turn may cause conflicts.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The minimum length at which a queue is searched for waiters that have given up.

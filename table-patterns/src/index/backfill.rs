@@ -153,7 +153,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     ///   schema that declares the index differently or with [`rebuild`](Entities::rebuild).
     /// - Any other error from the store: run the backfill again to continue.
     ///
-    /// An entity that cannot be read, or whose value the index's keys cannot contain, is reported as a [finding](FindingKind::BadEntity), also if pages of the
+    /// An entity that cannot be read, or whose value the index's keys cannot contain, is reported as a [finding](FindingKind::BadEntity), even if pages of the
     /// store [omit](table_core::query::Page::skipped) it. It does not stop the backfill, because the index could not contain it in any case, and a unique index
     /// does not reserve its value. The run that completes the index also [counts](IndexReport::skipped) the entities that earlier runs found. A
     /// [check](Entities::check) lists all of them, and its repair writes their entries once they have been corrected.

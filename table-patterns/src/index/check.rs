@@ -132,8 +132,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
     ///
     /// # Errors
     /// `InvalidInput` if the entity type has no index with the name passed to [`only`](Self::only); `SchemaMismatch` if a newer schema does not allow a repair
-    /// by this program or prevents checking copies; any error from the store. An unreadable row or entity is a finding and not an error, also if pages of the
-    /// store [omit](table_core::query::Page::skipped) it; see [`skipped`](IndexReport::skipped).
+    /// by this program or prevents checking copies; any error from the store. An unreadable row or entity is reported as a finding, not as an error, even if
+    /// pages of the store [omit](table_core::query::Page::skipped) it; see [`skipped`](IndexReport::skipped).
     pub async fn run(self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);

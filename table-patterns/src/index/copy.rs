@@ -117,7 +117,7 @@ impl CopyChange {
         Ok(())
     }
 
-    /// Returns the operation on the row, given the stored row `found`; `None` if no write is needed.
+    /// Returns the operation on the row, or `None` if no write is needed. `found` is the stored row.
     fn for_stored(&self, key: &EntityKey, found: Option<&StoredRow>) -> Result<Option<OperationKind>> {
         let Some(StoredRow { row: stored, etag }) = found else {
             return Ok(self.after.as_ref().map(|(_, row)| OperationKind::Insert(row.clone())));

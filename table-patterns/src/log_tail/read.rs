@@ -51,7 +51,7 @@ type Stamped<E> = Vec<(LogStamp, Versioned<E>)>;
 pub struct LogSlice<E> {
     /// The events in the slice, newest first.
     pub items: Vec<Versioned<E>>,
-    /// The stamp of the last item if older events may follow; `None` if the slice is complete, or if no events were requested. Continue before this stamp.
+    /// The stamp of the last item if older events may follow, or `None` if the slice is complete or no events were requested. Continue before this stamp.
     pub resume_before: Option<LogStamp>,
 }
 

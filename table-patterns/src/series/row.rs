@@ -60,7 +60,7 @@ impl<E: Series> SeriesRow<E> {
         self.slots.get_mut(slot).ok_or_else(|| no_slot(slot, E::SLOTS))
     }
 
-    /// Returns the values of all slots, in slot order; `None` for each empty slot.
+    /// Returns the values of all slots, in slot order, with `None` for each empty slot.
     #[must_use]
     pub fn slots(&self) -> &[Option<E::Value>] {
         &self.slots

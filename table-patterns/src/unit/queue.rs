@@ -154,7 +154,7 @@ impl<S: TableStore> Queue<'_, S> {
         self.delete([stored]).await
     }
 
-    /// Deletes other transactions' reservations for which the process no longer waits, at most as many as fit in one transaction.
+    /// Deletes reservations of other transactions that the process no longer waits for, at most as many as fit in one transaction.
     ///
     /// # Errors
     /// Any error from a transaction, except a conflict with a process that concurrently deletes or renews one of the reservations.

@@ -27,7 +27,7 @@ use crate::unit::rivals::ReadRow;
 pub(super) struct Reads {
     /// The group of earlier, still uncommitted transactions with which this one will be committed.
     pub(super) group: Option<Arc<Group>>,
-    /// The rows as first read; `None` for a row that did not exist.
+    /// The rows as first read, with `None` for each row that did not exist.
     rows: HashMap<RowKey, Option<StoredRow>>,
     /// `true` if a read returned an uncommitted row from the group.
     pub(super) used_group: bool,
@@ -39,7 +39,7 @@ pub(super) struct Reads {
 }
 
 impl Reads {
-    /// Returns the version of each row that was read; `None` for a row that did not exist.
+    /// Returns the version of each row that was read, or `None` for each row that did not exist.
     pub(super) fn versions(&self) -> HashMap<RowKey, Option<ETag>> {
         let version = |found: &Option<StoredRow>| found.as_ref().map(|found| found.etag.clone());
         self.rows.iter().map(|(row_key, found)| (row_key.clone(), version(found))).collect()

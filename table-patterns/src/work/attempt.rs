@@ -87,8 +87,8 @@ struct Claimed {
     rows: Vec<Pending>,
     /// The time until which the rows are claimed.
     until: u64,
-    /// `true` while it is unknown whether the claims have been extended, and therefore which `ETag`s the rows have. This is the case while the request is in
-    /// flight, after the request has failed, and after a handler has cancelled the request by dropping the future of [`keep`](Keep::keep).
+    /// `true` while it is unknown whether the claims have been extended, and therefore which `ETag`s the rows have. This state begins with the request. It
+    /// persists if the request fails, or if a handler cancels it by dropping the future of [`keep`](Keep::keep).
     is_uncertain: bool,
 }
 

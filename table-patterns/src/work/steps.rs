@@ -208,7 +208,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Returns the error for a message for which this worker has no handler.
+    /// Returns the error for a message that this worker has no handler for.
     fn unknown(&self, name: &str) -> Error {
         let mut known: Vec<_> = self.handlers.keys().map(|known| format!("`{known}`")).collect();
         known.sort_unstable();

@@ -97,7 +97,7 @@ impl ListForm {
         row.finish()
     }
 
-    /// Converts an index entry to a list member stored as parts; `None` if a part is not a string.
+    /// Converts an index entry to a list member stored as parts. Returns `None` if a part is not a string.
     pub(crate) fn member(&self, row: &Row) -> Option<Member> {
         let mut hint = 0;
         let text = |name: &&str| match row.view().find(name, &mut hint) {
