@@ -50,7 +50,7 @@ pub async fn all_schemas(store: &DynTableStore) -> Result<Vec<(String, StoredSch
 /// that store an index in it.
 ///
 /// # Errors
-/// Any error from the store. `Corrupted` or `FormatTooNew` if this version cannot read such a schema.
+/// Any error from the store. `Corrupted` or `FormatTooNew` if this version cannot read one of these schemas.
 pub async fn schemas_of_rows(
     store: &DynTableStore,
     table: &TableName,

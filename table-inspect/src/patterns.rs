@@ -58,7 +58,7 @@ pub(crate) enum EntityType {
     Any,
     /// The keys match no type with a kind, so the rows have no `EntityType`, or one that does not distinguish types.
     ///
-    /// A type may collect properties such as `EntityType` in a `rest` field, which its stored schema does not show. In an entity set, the keys of such a type
+    /// A type may collect properties such as `EntityType` in a `rest` field, which its stored schema does not show. In an entity set, the keys of that type
     /// differ from those of types with a kind.
     None,
 }

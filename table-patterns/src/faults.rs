@@ -73,7 +73,8 @@ pub(crate) struct FaultyStore<S> {
     script: Arc<Mutex<Script>>,
     /// Returns `true` for the rows whose reads hang.
     hangs: Arc<Mutex<Option<Hangs>>>,
-    /// Returns `true` for the rows that the store cannot represent if it reads the property with the given name, and the error code of such a read.
+    /// The rows that the store cannot represent: a read that selects the property with the given name fails with the error code if the function returns `true`
+    /// for the row.
     strange: Arc<Mutex<Option<Strange>>>,
     calls: Arc<Mutex<Vec<Call>>>,
     /// The number of rows returned by queries since the script was last set or removed.

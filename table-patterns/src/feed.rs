@@ -16,7 +16,7 @@
 //! like outbox rows.
 //!
 //! The table [`FEEDS`] lists the partitions that have a feed: the `PartitionKey` is the table's name in lower case, `_` and one of 16 buckets, the `RowKey` is
-//! the partition. If such a row has a `Quiet` property, the partition is marked as quiet: a follower has read all changes up to the cursor stored there.
+//! the partition. If the row has a `Quiet` property, the partition is marked as quiet: a follower has read all changes up to the cursor stored there.
 //!
 //! # Guarantee
 //! - A change and its entry are written in one transaction.
@@ -55,8 +55,8 @@
 //! # Declared feeds
 //! With `#[entity(feed)]` on a struct, every [handle](crate::Entities) to its entities records each change as `inserted`, `updated` or `deleted`, without a
 //! payload, in the transaction that writes the entity, its index rows and its participants' rows. `insert_or_replace` and `insert_or_merge` record `updated`
-//! even for a new entity if its type has no indexes, participants or copies, because the entity is not read. A plain write of such an entity does not compile.
-//! For another kind or a payload, use [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
+//! even for a new entity if its type has no indexes, participants or copies, because the entity is not read. A plain write of an entity with a feed does not
+//! compile. For another kind or a payload, use [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
 //!
 //! ```
 //! # use table_patterns::{Engine, Entity, IfMatch};

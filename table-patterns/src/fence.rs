@@ -30,7 +30,7 @@ pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 const CLOSING: &str = "closing";
 
 /// The word before a pass's identity in a recorded resume position. Older releases ignore the identity, and record resume positions without one. A run that
-/// continues such a pass adds an identity.
+/// continues a pass without an identity adds one.
 const PASS: &str = " pass-";
 
 /// Returns the resume position to record for a new pass that starts at `start`. `number` is the pass's identity, a random number.

@@ -26,7 +26,7 @@
 //! - [`assume_no_older_programs`](crate::index::Backfill::assume_no_older_programs) ignores grants.
 //! - Steps for other partitions added by the program itself need the outbox's sealing key, which the bearer cannot read, so workers set these steps aside.
 //!   Index entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds the steps.
-//! - Each sweep sends one query for every partition with a current grant. Sweeps of an earlier release read such a partition only while it is not quiet.
+//! - Each sweep sends one query for every partition with a current grant. Sweeps of an earlier release read the partition only while it is not quiet.
 //! - Erasing a [tenant](crate::tenant) ends these queries for the tenant's partitions: issue another grant when the tenant returns.
 //!
 //! # When not to

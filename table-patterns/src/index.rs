@@ -91,7 +91,7 @@
 //! # When not to
 //! - If the value is already in the key, use a range or a prefix, which needs no index.
 //! - If thousands of entities share a value, or many writers change them concurrently, declare copies instead of a list, with keys that end with the entity's
-//!   key. A blob has room for such a list, but each change still writes the entire list.
+//!   key. A blob has room for a long list, but each change still writes the entire list.
 //! - Avoid copies in a partition that is already hot, because they multiply its load. Put them into another partition and accept the delay.
 
 mod backfill;

@@ -27,7 +27,7 @@
 //!
 //! # Bounds
 //! If one hour of a service has 1,000,000 blobs or more, the counters have more than six digits. Older programs skip blobs with longer counters and cannot
-//! write to such an hour, so update writers first. Stores without metadata (such as a local folder) are supported, but reads then download every blob.
+//! write to that hour, so update writers first. Stores without metadata (such as a local folder) are supported, but reads then download every blob.
 //!
 //! # When not to
 //! If individual entries are read by key, or the newest entries are read often, use [a log tail](crate::log_tail).

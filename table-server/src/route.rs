@@ -100,8 +100,7 @@ fn is_of_queue(exchange: &Exchange) -> bool {
     }
 }
 
-/// Returns `true` if a request may change a setting, or a table or queue together with its settings. Such a request must not be interrupted between the
-/// changes.
+/// Returns `true` if a request may change a setting, or a table or queue together with its settings. The request must not be interrupted between these changes.
 pub(crate) fn changes_settings(exchange: &Exchange) -> bool {
     let is_write = !matches!(exchange.method.as_str(), "GET" | "HEAD");
     let is_setting = || exchange.query("comp").is_some() || exchange.query("restype").is_some();

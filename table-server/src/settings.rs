@@ -22,8 +22,8 @@ use crate::service::Service;
 /// The property that contains the setting's string.
 const TEXT: &str = "Text";
 /// The property that contains the creation time of the setting's table or queue, which identifies that table or queue. Service properties do not have it. Queue
-/// metadata stored before its queue is created, and settings stored by earlier releases, do not have it either. When the server starts, such a setting is
-/// assigned to the table or queue with its name.
+/// metadata stored before its queue is created, and settings stored by earlier releases, do not have it either. When the server starts, it assigns these
+/// settings to the table or queue with their name.
 const CREATED: &str = "Created";
 
 /// The kind of a setting. Its name is the `PartitionKey` of the stored settings.

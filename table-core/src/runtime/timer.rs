@@ -149,7 +149,7 @@ impl Queue {
 /// start the thread again and, if this fails, blocks for at most [`NAP`], so the executor's other tasks can proceed.
 pub(super) struct Sleep {
     timer: &'static Timer,
-    /// The key in the queue, or `None` if the end cannot be represented. Such a sleep never ends.
+    /// The key in the queue, or `None` if the end cannot be represented. In that case, the sleep never ends.
     place: Option<Place>,
     is_queued: bool,
 }

@@ -200,9 +200,9 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 
-    /// Returns the store's current time, and the last time an older program recorded that it was running. Such a program may still write, although its schema
-    /// lacks indexes, a feed or copies declared by the stored schema. If a [grant](Self::record_grant) to a program with a different schema expires later, its
-    /// expiry is returned instead. Sends one write and three reads.
+    /// Returns the store's current time, and the last time an older program recorded that it was running. The older program may still write, although its
+    /// schema lacks indexes, a feed or copies declared by the stored schema. If a [grant](Self::record_grant) to a program with a different schema expires
+    /// later, its expiry is returned instead. Sends one write and three reads.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};

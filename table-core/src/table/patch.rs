@@ -246,8 +246,8 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
 
     /// Sets a property. If the property is set twice, the last value is used.
     ///
-    /// `None` removes the property. On a [`Table`], such a patch reads the entity, replaces it if its version is unchanged, and retries after a conflict.
-    /// [`send`](Self::send) fails if a value cannot be stored.
+    /// `None` removes the property. On a [`Table`], a patch that removes a property reads the entity, replaces it if its version is unchanged, and retries
+    /// after a conflict. [`send`](Self::send) fails if a value cannot be stored.
     ///
     /// ```
     /// # use table_core::{Entity, TableStoreExt, embedded::Engine};

@@ -201,7 +201,7 @@ fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRa
     Ok(TextRange::exactly(prefix))
 }
 
-/// Checks that no part in `behind` has a condition. Keys support such a condition only if all earlier parts have a single value.
+/// Checks that no part in `behind` has a condition. Keys support a condition on a part only if all earlier parts have a single value.
 fn refuse_conditions(
     behind: &[StoredPiece],
     requests: &[PartRequest],

@@ -53,9 +53,9 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     }
 }
 
-/// Returns `true` if the last attempt found that an entity in another partition has the same value in a unique index. Such a row never becomes poison. It is
-/// retried with increasing backoff until one of the two entities releases the value. A `UniqueViolation` from a handler does not count, because it has been
-/// wrapped in an error with a different code.
+/// Returns `true` if the last attempt found that an entity in another partition has the same value in a unique index. In this case, the row never becomes
+/// poison. It is retried with increasing backoff until one of the two entities releases the value. A `UniqueViolation` from a handler does not count, because
+/// it has been wrapped in an error with a different code.
 fn is_contested(pending: &Pending) -> bool {
     pending.error.as_deref().is_some_and(|error| error.starts_with(ErrorCode::UniqueViolation.as_str()))
 }

@@ -1,6 +1,6 @@
-//! Rows that record which older programs may still be writing. They are stored in the same partition as the schema. The Timestamp of such a row, set by the
-//! store's clock, indicates when an older program last checked whether it may write. A program that cannot read the stored schema has a different row (a
-//! grant), which contains the time until which it may write.
+//! Rows that record which older programs may still be writing. They are stored in the same partition as the schema. Each row's Timestamp, set by the store's
+//! clock, indicates when an older program last checked whether it may write. A program that cannot read the stored schema has a different row (a grant), which
+//! contains the time until which it may write.
 
 use table_store::{Error, Result, ValueRef};
 

@@ -145,7 +145,7 @@ impl Lists<'_> {
     }
 }
 
-/// Returns `true` if an error reports that a stored row is not a valid list or that its blob is missing. A repair replaces such a row.
+/// Returns `true` if an error reports that a stored row is not a valid list or that its blob is missing. A repair replaces the row.
 pub(crate) fn is_unreadable(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::EntityMismatch | ErrorCode::Corrupted | ErrorCode::BlobNotFound)
 }

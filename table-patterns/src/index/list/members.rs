@@ -132,7 +132,7 @@ impl Members {
     /// Checks that a list can be stored as keys, for example in a blob. A member that does not form a valid entity key would be lost.
     ///
     /// # Errors
-    /// `EntityMismatch` if such a member exists.
+    /// `EntityMismatch` if the list has a member that does not form a valid entity key.
     pub(crate) fn check_owned(&self, form: &ListForm) -> Result<()> {
         let Some(invalid) = self.invalid.first() else { return Ok(()) };
         Err(Error::of(ListFault::Stray { index: form.index().name, stray: format!("{invalid:?}") }))

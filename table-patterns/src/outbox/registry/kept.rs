@@ -4,7 +4,7 @@
 //! Each such partition has a second row in the registry table, in the partition `kept-{table}-{day}`. The day, counted from the year 1, is the first day on
 //! which no bearer may write. Grants that expire on the same day share a row. A shorter grant does not change the row of an earlier grant.
 //!
-//! A sweep of an earlier release treats such a row as a registration, and may mark it as quiet. This release ignores the mark on these rows.
+//! A sweep of an earlier release treats these rows as registrations, and may mark them as quiet. This release ignores the mark.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
