@@ -15,7 +15,7 @@
 //! - [`set`](SeriesTable::set) merges one slot, and leaves the other slots and the entity's own properties unchanged (PAT-SER-2). The last writer wins.
 //! - [`increment`](SeriesTable::increment) loses no update. It is a read-modify-write conditional on the `ETag`. If another writer commits first, it retries
 //!   after a [backoff](table_core::retry), a limited number of times (PAT-SER-3). A sum that its type cannot represent is an error.
-//! - On backends that can lose responses, an increment stores an identifier. After a lost response, the identifier is looked up, and the sum is returned if the
+//! - On backends that can lose responses, an increment stores an identifier. After a lost response, it looks up the identifier, and returns the sum if the
 //!   identifier has been stored. If the outcome remains unknown, for example after another writer's increment, the result is [an ambiguous
 //!   error](crate::Error::is_ambiguous), and the increment is not repeated (CON-11).
 //!

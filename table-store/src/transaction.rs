@@ -81,7 +81,7 @@ impl Transaction {
         Ok(transaction)
     }
 
-    /// Limits the time in which the transaction may be sent.
+    /// Limits the time during which the transaction may be sent.
     ///
     /// ```
     /// use std::time::Duration;

@@ -19,7 +19,7 @@ use crate::base::tally::Tally;
 use crate::catalog::Catalog;
 use crate::key;
 
-/// A layer of a segment: a run of which only the keys within the segment's range are visible.
+/// A layer of a segment: a run, limited to the keys within the segment's range.
 #[derive(Clone, Debug)]
 pub(super) struct Layer {
     pub(super) run: Arc<Run>,

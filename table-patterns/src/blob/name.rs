@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-/// The number of digits in the upload time (in ticks), with which a blob name's last segment begins.
+/// The number of digits of the upload time (in ticks) at the start of a blob name's last segment.
 const BORN: usize = 19;
 /// The maximum length of a segment in bytes. [`encode_caseless`] truncates longer segments and appends a hash.
 const LONGEST: usize = 120;

@@ -137,7 +137,7 @@ impl Batch {
         self.identified
     }
 
-    /// Returns `true` if a write removes properties of which this program is unaware.
+    /// Returns `true` if a write removes properties unknown to this program.
     pub(crate) const fn is_whole(&self) -> bool {
         self.whole
     }

@@ -33,7 +33,7 @@ pub(crate) struct EntityPlan {
     pub(crate) recorder: Option<Arc<dyn RecordChanges>>,
     /// `true` if the store must distinguish a retry after a lost response from another writer's write (CON-11).
     pub(crate) identified: bool,
-    /// `true` if the write removes properties of which this program is unaware.
+    /// `true` if the write removes properties unknown to this program.
     pub(crate) is_whole: bool,
 }
 
@@ -69,7 +69,7 @@ pub(crate) enum Author {
     Pattern(&'static str),
 }
 
-/// The author name for the rows of copies: references, and conditions on the copied entities.
+/// The name of the pattern that adds the rows of copies: references, and conditions on the copied entities.
 pub(crate) const REFERENCES: &str = "references";
 
 impl Author {

@@ -27,7 +27,7 @@ use crate::entities::turns::group::{Group, GroupOutcome, GroupTimer};
 /// writing without a turn may cause conflicts.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The minimum length at which a queue is searched for waiters that have given up.
+/// The minimum length of a queue that is searched for waiters that have given up.
 const SHORT: usize = 16;
 
 /// The queues for the partitions and rows written by a handle. Clones of the handle share them.

@@ -49,7 +49,7 @@ impl Listed {
     }
 }
 
-/// Returns the quiet mark in a registry row, or `None` if the row has no mark, or if the mark cannot be read.
+/// Returns the quiet mark in a registry row, or `None` if the row has no mark or the mark cannot be read.
 fn quiet(row: RowView<'_>) -> Option<Cursor> {
     match row.find("Quiet", &mut 0) {
         Ok(Some(ValueRef::String(text))) => serde_json::from_str(text).ok(),

@@ -138,7 +138,7 @@ fn push(
     }
 }
 
-/// Returns an entity's index entry, or `None` if the entity has none, or if the index's keys cannot contain the entity's value.
+/// Returns an entity's index entry, or `None` if the entity has none or the index's keys cannot contain the entity's value.
 pub(crate) fn stored_entry<E: Entity>(index: &IndexOf<E>, entity: &E) -> Result<Option<IndexEntry>> {
     match index.entry(entity).and_then(|entry| with_room(index.schema(), entry)) {
         Err(error) if matches!(error.code(), ErrorCode::KeyEncoding | ErrorCode::PropertyValueTooLarge) => {

@@ -1,6 +1,6 @@
 //! Marks index rows that a check or a backfill is about to delete because no entity requires them.
 //!
-//! A tool that is unaware of the index, or a program built from an older release, can give an entity the value of a leftover index row at any time without
+//! A tool that does not know the index, or a program built from an older release, can give an entity the value of a leftover index row at any time without
 //! writing the row. Suppose one pass reads the entity before this change, and another pass finds the row correct after it. If the first pass deleted the row
 //! after that, the index would lose an entry. To prevent this, a pass first marks the row, then reads the entity, and then deletes the row, provided that the
 //! row still has the marked version.

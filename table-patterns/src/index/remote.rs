@@ -22,8 +22,8 @@ pub struct RemoteChange {
     pub of: Derived,
     /// The key of the changed entity.
     pub owner: EntityKey,
-    /// For an index, the keys of the entity's copies or lists before and after the change; for copies held by this entity, the keys of copied entities to which
-    /// it may no longer refer.
+    /// For an index, the keys of the entity's copies or lists before and after the change; for copies held by this entity, the keys of copied entities that it
+    /// may no longer refer to.
     pub keys: Vec<EntityKey>,
     /// The fingerprint of the entity's index entry after the change.
     pub fingerprint: EntryFingerprint,

@@ -192,7 +192,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     }
 }
 
-/// Returns the size of a slice of about `most` events that does not separate events with the same stamp.
+/// Returns the size of a slice of about `most` events. The slice does not split events with the same stamp.
 fn whole_stamps<T>(found: &[(LogStamp, T)], most: usize) -> usize {
     let stamp = |at: usize| found.get(at).map(|(stamp, _)| *stamp);
     let begins_here = |at: &usize| at.checked_sub(1).and_then(stamp) != stamp(*at);

@@ -1,4 +1,4 @@
-//! Keys and locations of the outbox rows to which messages refer.
+//! Keys and locations of the outbox rows that messages refer to.
 
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;

@@ -76,7 +76,7 @@ struct Known {
     keys: Option<Arc<[Key]>>,
     /// `true` if the program has set the keys itself.
     are_given: bool,
-    /// `true` if the program has a [grant](crate::grant) for one partition, and so may lack permission to read the keys.
+    /// `true` if the program has a [grant](crate::grant) for one partition. It may then lack permission to read the keys.
     is_granted: bool,
 }
 

@@ -69,7 +69,7 @@ fn next(found: Option<&StoredRow>) -> Result<i64> {
     }
 }
 
-/// Returns the name of the owning entity type, or `None` if no row is stored, or if an earlier release wrote the row without an owner.
+/// Returns the name of the owning entity type, or `None` if no row is stored or an earlier release wrote the row without an owner.
 fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     let Some(found) = found else { return Ok(None) };
     Ok(match found.row.view().find(OWNER, &mut 0)? {

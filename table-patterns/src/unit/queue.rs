@@ -119,7 +119,7 @@ impl<S: TableStore> Queue<'_, S> {
         }
     }
 
-    /// Writes a reservation and touches rows. If one of these rows does not exist, writes nothing and returns the row's index in `rows`.
+    /// Writes a reservation, and an empty merge to each of `rows`. If one of these rows does not exist, writes nothing and returns the row's index in `rows`.
     async fn write(
         &self,
         reservation: &Reservation,

@@ -25,7 +25,7 @@ use crate::unit::rivals::ReadRow;
 /// The rows read by a unit.
 #[derive(Default)]
 pub(super) struct Reads {
-    /// The group of earlier, still uncommitted transactions with which this one will be committed.
+    /// The group of earlier, still uncommitted transactions that will be committed together with this one.
     pub(super) group: Option<Arc<Group>>,
     /// The rows as first read, with `None` for each row that did not exist.
     rows: HashMap<RowKey, Option<StoredRow>>,

@@ -1,4 +1,4 @@
-//! Performs the steps of the intents to which a message refers.
+//! Performs the steps of the intents that a message refers to.
 
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};

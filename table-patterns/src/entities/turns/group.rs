@@ -32,7 +32,7 @@ pub(crate) type CommitGroup = Box<
 /// The pattern that records changes, if any.
 pub(crate) type Recorder = Option<Arc<dyn RecordChanges>>;
 
-/// A unit of work's admission check, and `true` if the unit removes properties of which this program is unaware.
+/// A unit of work's admission check, and `true` if the unit removes properties unknown to this program.
 pub(crate) type Admission = (Arc<dyn AdmitWrites>, bool);
 
 /// The outcome of a group commit: for each row, the number of its last write and its new version.

@@ -81,7 +81,7 @@ pub(super) async fn by_partition<S: TableStore>(
 }
 
 impl Entry {
-    /// Returns `true` if the registry contains a row that keeps the partition active because of a grant. The grant may have expired recently.
+    /// Returns `true` if the registry contains a row that keeps the partition active because of a grant, even if the grant has recently expired.
     pub(crate) const fn is_kept(&self) -> bool {
         !self.kept.is_empty()
     }
