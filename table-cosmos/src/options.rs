@@ -188,7 +188,7 @@ impl Options {
     /// Staleness consistency, it costs the same as any other read. The reads that precede writes are affected too, but not the writes themselves. Reads are not
     /// hedged to another region while they wait for a response.
     ///
-    /// On a multi-region account, enable this option only if `region` is the write region: in any other region, a read may miss the client's own completed
+    /// On a multi-region account, enable this option only if `region` is the write region. In any other region, a read may miss the client's own completed
     /// writes, because the requests contain no session token.
     ///
     /// ```

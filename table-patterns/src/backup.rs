@@ -25,9 +25,9 @@
 //!   restored.
 //!
 //! # Cost
-//! A backup costs three requests (two reads and a listing), one for each new or removed row file (more for a file above 8 MiB), and one for `BASE` if it has
-//! changed; the first backup also writes `BACKUP`. Row files are about 16 MiB each. Uploaded files are not read back. Files of an earlier backup are only
-//! compared by length.
+//! A backup costs three requests (two reads and a listing), and one for each new or removed row file (more for a file above 8 MiB). It costs one more for
+//! `BASE` if it has changed. The first backup also writes `BACKUP`. Row files are about 16 MiB each. Uploaded files are not read back. Files of an earlier
+//! backup are only compared by length.
 //!
 //! # Bounds
 //! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files. A longer prefix, such as `nightly/weekly`, is the

@@ -43,9 +43,9 @@
 //! **Trim.** A trim replaces the head. For each 100 rows to delete, it reads their keys and the head, and sends one transaction.
 //!
 //! # Bounds
-//! One partition commits its recorded transactions sequentially, about as many per second as the store serves sequential requests. For a higher rate,
-//! spread the changes over partitions, or write many entities per transaction: up to 80 entities share one row of entries, and a transaction has room
-//! for 97 entities, two rows of entries and the head.
+//! One partition commits its recorded transactions sequentially, about as many per second as the store serves sequential requests. For a higher rate, spread
+//! the changes over partitions, or write many entities per transaction. Up to 80 entities share one row of entries, and a transaction has room for 97 entities,
+//! two rows of entries and the head.
 //!
 //! Restore a table from a backup together with [`FEEDS`], or with a [`Migration`](crate::migrate::Migration), which registers its partitions. Otherwise,
 //! followers may consider a restored feed quiet, and ignore its changes. A backup or copy of a store in use must read [`FEEDS`] after the other tables, as
@@ -54,9 +54,9 @@
 //!
 //! # Declared feeds
 //! With `#[entity(feed)]` on a struct, every [handle](crate::Entities) to its entities records each change as `inserted`, `updated` or `deleted`, without a
-//! payload, in the transaction that writes the entity, its index rows and its participants' rows. `insert_or_replace` and `insert_or_merge` record `updated`
-//! even for a new entity if its type has no indexes, participants or copies, because the entity is not read. A plain write of an entity with a feed does not
-//! compile. For another kind or a payload, use [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
+//! payload. The entry is written in the same transaction as the entity, its index rows and its participants' rows. `insert_or_replace` and `insert_or_merge`
+//! record `updated` even for a new entity if its type has no indexes, participants or copies, because the entity is not read. A plain write of an entity with a
+//! feed does not compile. For another kind or a payload, use [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
 //!
 //! ```
 //! # use table_patterns::{Engine, Entity, IfMatch};

@@ -8,8 +8,9 @@
 //! - [`Entities::grant`] registers the partition permanently, so followers read its feed and sweeps read its outbox, regardless of the writer. Until the grant
 //!   expires, every sweep reads the outbox. After that, a sweep that finds no steps marks the partition as quiet, and later sweeps read only a random sample of
 //!   the quiet partitions.
-//! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with a different schema has expired, so it finds
-//!   entities that the bearer has written without the new index, copies or feed. The service checks the expiry of the SAS; the bearer's clock is not involved.
+//! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with a different schema has expired. It therefore
+//!   finds the entities that the bearer has written without the new index, copies or feed. The service checks the expiry of the SAS; the bearer's clock is not
+//!   involved.
 //! - A handle accepts only a grant for its own table and schema.
 //!
 //! # Key layout

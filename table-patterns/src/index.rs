@@ -40,7 +40,7 @@
 //!   a suspended worker, or by one that read stale data, is refused (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and
 //!   can be [verified](Eventual::verify) (PAT-INTER-5). If two entities have the same unique value, settling the second one detects it. The change is retried
 //!   with increasing backoff until one of the entities releases the value. A [check](crate::Entities::check) reports both entities.
-//! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the consistency of the index entity that refers to the blob: it is consistent within the partition,
+//! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the consistency of the index entity that refers to the blob. It is consistent within the partition,
 //!   and eventually consistent in other partitions. The new blob is complete before the entity refers to it, and the write of the entity is conditional on its
 //!   `ETag`. Blobs left unreferenced by a change or a crash are [collected](crate::Entities::collect_orphaned_lists) after a grace period. If a blob is
 //!   collected before a reader has read it, the reader rereads the index entity.

@@ -69,7 +69,7 @@
 //!   [`rebuild`](ViewTable::rebuild) repairs the partition. If a partition's feed was quiet when its table was deleted, the view does not notice the deletion
 //!   until the next change in the partition, and retains the partition's rows until then.
 //! - **Restores:** if the source is restored from a backup during a rebuild, rebuild the view again. The rebuild itself detects a restore only in the first
-//!   1,000 partitions with a feed, and no longer detects it in a partition whose restored feed has received as many changes as the restore discarded.
+//!   1,000 partitions with a feed. It no longer detects the restore in a partition whose restored feed has received as many changes as the restore discarded.
 //! - **Recreated tables:** a process that was applying a change while the view's table was deleted and recreated can write the change to the new table. If the
 //!   new view was rebuilt before this write, rebuild it again. To avoid this, stop the followers before you delete the table.
 //! - **Earlier releases:** do not rebuild the view while followers of an earlier release run. If you have done so, rebuild it again once they have stopped.

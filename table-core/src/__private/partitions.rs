@@ -56,8 +56,8 @@ pub fn partitions_share<E, C: Class, F>(
     }))
 }
 
-/// Returns the key at the start of a share, or `None` if no bound is needed there: at the start of the first share, and at the end of the last one (`share`
-/// equals `of`).
+/// Returns the key at the start of a share, or `None` if no bound is needed there. This is the case for the first share, and for the end of the last one
+/// (`share` equals `of`).
 fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
     // The characters are sorted in key order, which differs from their order as base64 and base32 digits. In either order, each hash belongs to exactly one
     // share.

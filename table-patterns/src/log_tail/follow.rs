@@ -93,8 +93,8 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
     /// exceeds `most`. An import can create such events in several partitions. The list is empty if all newer events are younger than the settling time.
     ///
     /// The table returns the newest events first. If more than `most` events are pending, the follower halves their time span until the oldest part fits, and
-    /// remembers the intermediate ranges, so a follower that is behind needs a few requests per call. The very first call starts from the year 1, and needs
-    /// about twenty more requests.
+    /// remembers the intermediate ranges. A follower that is behind therefore needs a few requests per call. The very first call starts from the year 1, and
+    /// needs about twenty more requests.
     ///
     /// # Errors
     /// Any error from [`LogTail::newest`]. A later call returns the events missed by this call.

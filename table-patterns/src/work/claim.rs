@@ -319,9 +319,9 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(self.row(&next.place).await?.filter(is_begun))
     }
 
-    /// Returns the number of rows at the head of a batch that are started together: all leading rows that have never been tried, or only the first row if it
-    /// has been tried. A row that has been tried may have killed its worker, so it is started alone. If it kills the worker again, no attempt is counted for
-    /// other rows.
+    /// Returns the number of rows at the head of a batch that are started together. These are all leading rows that have never been tried, or only the first
+    /// row if it has been tried. A row that has been tried may have killed its worker, so it is started alone. If it kills the worker again, no attempt is
+    /// counted for other rows.
     fn begins(&self, portion: &VecDeque<Pending>) -> usize {
         let options = &self.worker.options;
         // One transaction ends the attempts for some rows, and starts the attempts for as many others.

@@ -178,8 +178,8 @@ fn unknown_type(name: &str, token: &Token<'_>) -> Error {
 
 impl Members<'_> {
     /// Reads an entity in a service's response. If the stored data is invalid, the error contains the key of the entity. An error without a key means that the
-    /// response does not come from a table service: the entity lacks a key, or its `ETag` or Timestamp, which a table service would have written itself, cannot
-    /// be parsed.
+    /// response does not come from a table service. Either the entity lacks a key, or its `ETag` or Timestamp cannot be parsed, although a table service would
+    /// have written them itself.
     pub(crate) fn read_of_service(&self) -> Result<EntityBody> {
         self.read(Sender::Service).map_err(|error| {
             let key = |name| {
