@@ -24,7 +24,7 @@
 //!
 //! # Bounds
 //! - Stop the source's writers first, because the copy misses rows written to key ranges it has already read, and the checksums then differ. A second copy from
-//!   the beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
+//!   the beginning transfers additions and changes, but rows that have since been deleted from the source remain in the target.
 //! - An existing row in the target is kept unless a copied row with the same key replaces it. Stop the target's writers, too. If they have allocated numbers
 //!   from a copied [sequence](crate::sequence) or continued a copied [feed](crate::feed), a second copy is refused, because it would rewind the sequence or
 //!   feed.

@@ -42,8 +42,8 @@ pub struct Capabilities {
     /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol does not define
     /// them.
     pub checks: bool,
-    /// The state shared by all handles to the store, if only this process can use the store, such as a folder that the process has locked. `None` for the
-    /// service, because other programs, including ones built with other releases of this crate, may write to it at the same time.
+    /// The state shared by all handles to a store that only this process can use, such as a folder that the process has locked. `None` for the service, because
+    /// other programs may write to it at the same time, including programs built with other releases of this crate.
     pub exclusive: Option<Exclusive>,
 }
 

@@ -49,7 +49,7 @@ pub(crate) struct ContributedRow {
     of: Vec<Option<usize>>,
 }
 
-/// A contributed row's single write, combined from the planned writes of all entities that change the row.
+/// The write of a contributed row, combined from the planned writes of all entities that change the row.
 #[derive(Clone, Debug)]
 pub(crate) enum ContributedWrite {
     /// An operation that does not depend on the stored row.

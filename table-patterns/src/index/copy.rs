@@ -106,8 +106,8 @@ impl CopyChange {
 
     /// Extends the new copy with the stored properties that are known only to a newer release.
     ///
-    /// IMPORTANT: the transaction is conditional on the entity's version, or inserts the entity. If the entity has changed since that version, the
-    /// transaction fails.
+    /// The transaction must be conditional on the entity's version, or insert the entity. If the entity has changed since that version, the transaction then
+    /// fails.
     async fn keep_newer(&mut self, place: RowPlace<'_>) -> Result<()> {
         let names = self.newer_properties();
         let Some((owner, row)) = self.after.as_mut().filter(|_| !names.is_empty()) else { return Ok(()) };

@@ -48,7 +48,7 @@ const GIVEN: &str = "copies of it";
 const HELD: &str = "copies by ";
 
 impl Derived {
-    /// Returns the name of the index or the relation; for copies of the entity, a fixed string.
+    /// Returns the name of the index or the relation, or a fixed string for copies of the entity.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {

@@ -25,7 +25,7 @@ pub(super) struct Known {
     noted: u64,
     /// The version of the handle's schema last announced to the other handles in the process.
     pub(super) announced: Option<SchemaVersion>,
-    /// The wait to complete before the next write, or `None` if the stored schema requires no wait.
+    /// The wait required before the next write, or `None` if the stored schema requires none.
     settling: Option<Settling>,
     /// The properties of the stored schema missing from the handle's schema.
     pub(super) lacks: Arc<[String]>,
@@ -65,7 +65,7 @@ impl Known {
         }
     }
 
-    /// Returns the wait to complete before the next write, or `None` if no wait is needed.
+    /// Returns the wait required before the next write, or `None` if none is required.
     pub(super) fn settling(&self) -> Option<Settling> {
         self.settling.filter(|settling| !settling.is_over)
     }

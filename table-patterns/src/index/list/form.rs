@@ -37,7 +37,7 @@ pub(crate) struct ListForm {
     pub(super) keys: String,
     /// The names of the key parts that identify a member, in [`Member`] order.
     names: Vec<&'static str>,
-    /// `true` if lists store whole keys, either because the order of parts would depend on the struct's field order, or because a part is not a string.
+    /// `true` if lists store whole keys. This is necessary if the order of parts would depend on the struct's field order, or if a part is not a string.
     pub(super) has_keys: bool,
 }
 
