@@ -33,15 +33,15 @@ named_otherwise! {
     Compares: "write `eq`, `ne`, `gt`, `ge`, `lt` or `le`", "the column and the value stay the same: `{E}::….eq(…)`";
     /// Required by methods that compare with a range, such as `between`.
     Ranges: "write `{E}::….ge(…).and({E}::….le(…))`", "a range is two comparisons of the same column, with its smallest and its largest value";
-    /// Required by other libraries' names for `is_in`.
+    /// Required by the equivalents of `is_in` in other libraries.
     Lists: "write `is_in`", "the values stay the same: `{E}::….is_in([…])`";
     /// Required by methods that negate `is_in`.
     ListsOthers: "write `is_in([…])`, and `!` before the column", "`!{E}::….is_in([…])` matches the entities whose property is none of the values";
-    /// Required by other libraries' names for `starts_with`.
+    /// Required by the equivalents of `starts_with` in other libraries.
     Begins: "write `starts_with`", "`{E}::….starts_with(\"…\")` matches the texts that start with a prefix";
     /// Required by methods that combine conditions, such as `and`, when called on a column.
     Combines: "write a comparison first: `{E}::….eq(…).and(…)`", "a column of `bool` is a condition itself: `{E}::… & {E}::….eq(…)`, and `!{E}::…`";
-    /// Required by other libraries' names for `is_absent`.
+    /// Required by the equivalents of `is_absent` in other libraries.
     Absent: "write `is_absent()`", "`{E}::….is_absent()` matches the entities that lack the property";
     /// Required by methods that negate `is_absent`.
     Present: "write `is_absent()`, and `!` before the column", "`!{E}::….is_absent()` matches the entities that have the property";

@@ -228,7 +228,7 @@ fn number_of(row_key: &str) -> u64 {
     row_key.split('_').next().and_then(|number| number.parse().ok()).unwrap_or_default()
 }
 
-/// Adds a random key with the given number. If several processes add keys concurrently, all of these keys are valid.
+/// Adds a random key under the given number. If several processes add keys concurrently, all of these keys are valid.
 async fn add<S: TableStore>(store: &S, number: u64) -> Result<()> {
     let secret: Vec<u8> = [Uuid::new_v4(), Uuid::new_v4()].iter().flat_map(|part| *part.as_bytes()).collect();
     let mut writer = RowWriter::with_capacity(1);

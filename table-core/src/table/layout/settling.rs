@@ -10,8 +10,8 @@ use crate::store::TableStore;
 use crate::table::layout::record;
 use crate::table::request;
 
-/// Clears the `settling` flag. Call this once every program has read the schema. If another program has changed the record, the flag remains set, and the next
-/// program waits again.
+/// Clears the `settling` flag. Call this once every program has read the schema. If another program has since changed the record, the flag remains set, and the
+/// next program waits again.
 pub(super) async fn settle<S: TableStore>(store: &S, table: &TableName, design: &StoredSchema) -> Result<()> {
     let Some(mut layout) = record::read(store, table, &design.entity).await? else { return Ok(()) };
     if !layout.settling || !layout.compare(design).is_same() {
