@@ -63,8 +63,9 @@ pub trait Entity: FromEntity + 'static {
     /// Returns the entity's key.
     ///
     /// # Errors
-    /// `KeyEncoding` if a field's value cannot be written into a key; `PropertyValueTooLarge` if a key exceeds the 512 UTF-16 code units that every store
-    /// accepts (KEY-7); `OutOfRangeInput` if the key is reserved for pattern rows ([`RESERVED`](crate::key::text::RESERVED)).
+    /// - `KeyEncoding` if a field's value cannot be written into a key.
+    /// - `PropertyValueTooLarge` if a key exceeds the 512 UTF-16 code units that every store accepts (KEY-7).
+    /// - `OutOfRangeInput` if the key is reserved for pattern rows ([`RESERVED`](crate::key::text::RESERVED)).
     fn key_of(&self) -> Result<EntityKey> {
         // The keys are written part by part. The initial capacity is enough for typical keys.
         let (mut partition_key, mut row_key) = (String::with_capacity(32), String::with_capacity(32));

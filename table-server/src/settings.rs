@@ -201,8 +201,9 @@ impl Settings {
     /// Returns the creation time of the table or queue with the given name, or `None` for service properties.
     ///
     /// # Errors
-    /// `TableNotFound`, `QueueNotFound`, `TableBeingDeleted` or `QueueBeingDeleted` if the table or queue does not exist; `EngineClosed` or `EnginePoisoned`;
-    /// `OutOfRangeInput` if the time exceeds the range of a property value.
+    /// - `TableNotFound`, `QueueNotFound`, `TableBeingDeleted` or `QueueBeingDeleted` if the table or queue does not exist.
+    /// - `EngineClosed` or `EnginePoisoned`.
+    /// - `OutOfRangeInput` if the time exceeds the range of a property value.
     fn owner(&self, kind: Kind, name: &str) -> Result<Option<i64>> {
         let created = match kind {
             Kind::Properties => return Ok(None),

@@ -214,9 +214,11 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Applies all operations atomically. Returns the new versions in the order of the operations, with `None` for each delete.
     ///
     /// # Errors
-    /// The error of the first operation that fails, with its [index](Error::operation) and key (IMP-3, EGT-34); `InvalidInput` if the transaction has no
-    /// operations (EGT-12); `SchemaMismatch` if a program with a newer schema forbids writes of one of the types. After an error, nothing has been applied,
-    /// unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
+    /// - The error of the first operation that fails, with its [index](Error::operation) and key (IMP-3, EGT-34).
+    /// - `InvalidInput` if the transaction has no operations (EGT-12).
+    /// - `SchemaMismatch` if a program with a newer schema forbids writes of one of the types.
+    ///
+    /// After an error, nothing has been applied, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
     pub async fn commit(self) -> Result<Vec<Option<ETag>>> {
         self.uncommitted.commit();
         self.table.submit(self.transaction, &self.written).await

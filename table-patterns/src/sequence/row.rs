@@ -27,8 +27,9 @@ pub(super) fn row_key(name: &str) -> Result<RowKey> {
 /// Allocates the next `count` numbers of the sequence. Returns them with the write that reserves them.
 ///
 /// # Errors
-/// `Corrupted` if the stored row is not a valid sequence row; `SchemaMismatch` if the sequence belongs to a different entity type;
-/// `InvalidInput` if `count` is 0, or if the next free number would exceed `i64::MAX`.
+/// - `Corrupted` if the stored row is not a valid sequence row.
+/// - `SchemaMismatch` if the sequence belongs to a different entity type.
+/// - `InvalidInput` if `count` is 0, or if the next free number would exceed `i64::MAX`.
 pub(super) fn take(
     found: Option<StoredRow>,
     (row_key, owner): (&RowKey, &'static str),

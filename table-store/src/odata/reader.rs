@@ -86,10 +86,13 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 /// can contain U+0000. In a client's document, an unpaired surrogate is an error.
 ///
 /// # Errors
-/// `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object (TYPE-9), or a type is unknown
-/// (ENG-10); `OutOfRangeInput` if a date-time is out of range (TYPE-6); `DuplicatePropertiesSpecified` if a property is repeated (PROP-6). A `null` property in
-/// a client's document can cause further errors: `PropertyNameInvalid` or `PropertyNameTooLong` if its name is invalid, and `InvalidInput` if it is declared as
-/// a Double (ENT-3). If the stored data in a service's response is invalid, the error contains the key of the entity.
+/// - `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object (TYPE-9), or a type is
+///   unknown (ENG-10).
+/// - `OutOfRangeInput` if a date-time is out of range (TYPE-6).
+/// - `DuplicatePropertiesSpecified` if a property is repeated (PROP-6).
+///
+/// A `null` property in a client's document can cause further errors: `PropertyNameInvalid` or `PropertyNameTooLong` if its name is invalid, and `InvalidInput`
+/// if it is declared as a Double (ENT-3). If the stored data in a service's response is invalid, the error contains the key of the entity.
 ///
 /// ```
 /// use table_core::ValueRef;

@@ -17,8 +17,10 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns the first page.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6); `KeyEncoding` if a value of the selection cannot be encoded in a key; `InvalidInput` if
-    /// the page size is out of range (TOP-2), the limit is 0, or a range starts after its end; `EntityMismatch` if a stored row is not a `T`.
+    /// - `TableNotFound` if the table does not exist (OPT-6).
+    /// - `KeyEncoding` if a value of the selection cannot be encoded in a key.
+    /// - `InvalidInput` if the page size is out of range (TOP-2), the limit is 0, or a range starts after its end.
+    /// - `EntityMismatch` if a stored row is not a `T`.
     pub async fn page(&self) -> Result<EntityPage<T>>
     where
         F: ReadableAs<T>,
