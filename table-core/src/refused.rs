@@ -25,9 +25,9 @@ macro_rules! __refused_methods {
 }
 pub(crate) use __refused_methods as refused_methods;
 
-/// Declares methods with names from other libraries in an `impl` whose bound no type satisfies. rustc checks the bound of an `impl` first, so it shows the
-/// bound's message regardless of the arguments in the call. Do not use this macro for a name that `Iterator` or [`refused_of_values`] also uses: rustc would
-/// then find several unsatisfied bounds and show no message.
+/// Declares methods with names from other libraries, in an `impl` with a bound that no type satisfies. rustc checks the bound of an `impl` before the arguments
+/// of a call, so it shows the bound's message whatever the arguments are. Do not use this macro for a name that `Iterator` or [`refused_of_values`] also uses:
+/// rustc would then find several unsatisfied bounds and show no message.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_by_name {

@@ -19,8 +19,8 @@ const PER_MICROSECOND: u128 = 10;
 /// The [`position`](Self::position) is a stamp. Store it after processing the returned events, and pass it to [`LogTail::follow`] in the next process.
 ///
 /// An append generates the stamp before it stores the event. If two events are appended concurrently, the later one may become visible first, so a follower
-/// does not return events younger than its settling time. If storing an event takes longer than the settling time, or the writer's clock is behind by more than
-/// the settling time, a follower may miss the event although the log contains it.
+/// does not return events younger than its settling time. A follower may miss an event that the log contains if storing the event takes longer than the
+/// settling time, or if the writer's clock is behind by more than this time.
 ///
 /// The position never passes the newest event that was stored when the follower read the log, so a follower whose clock jumps ahead and is then corrected still
 /// returns the next event.

@@ -74,7 +74,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// later write conditional on its `ETag`.
     ///
     /// An entity that is read but not written costs one operation: a check that it has not changed, or is still absent. The Table service protocol has no
-    /// checks. On a store without [checks](table_core::store::Capabilities::checks), the operation is an empty merge, which changes the `ETag`, and the commit
+    /// checks. On a store without [checks](table_core::store::Capabilities::checks), the operation is an empty merge, which changes the `ETag`. The commit then
     /// fails with `Unsupported` if an entity was absent and the unit does not insert it. For a read without a condition, use the handle's `get`.
     ///
     /// # Errors
