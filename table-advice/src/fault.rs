@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use table_core::Fault;
 
-/// The reason a workload cannot be parsed or run.
+/// An error from parsing or running a workload.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidWorkload)]
 pub(super) enum WorkloadFault {

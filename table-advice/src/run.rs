@@ -41,7 +41,7 @@ impl Turn {
 }
 
 impl Workload {
-    /// Runs the workload without I/O. A pattern with a rate above 0 that is too rare to occur in the run is evaluated once: its operation is priced and
+    /// Runs the workload without I/O. A pattern with a rate above 0 that is too rare to occur in the run is evaluated once. Its operation is priced and
     /// checked, but is not part of the heat map.
     ///
     /// # Errors

@@ -178,8 +178,8 @@ impl AzureBlobs {
 /// Returns the container name if it can safely be used as the first path segment of a request URL. The service checks the remaining naming rules.
 ///
 /// # Errors
-/// `InvalidInput` if the name is empty or contains a character not allowed in container names. Such a name could address a different container: URL parsing
-/// removes `.`, `..` and line breaks, and a server may decode `%2F` to a slash.
+/// `InvalidInput` if the name is empty or contains a character not allowed in container names. The name could otherwise address a different container: URL
+/// parsing removes `.`, `..` and line breaks, and a server may decode `%2F` to a slash.
 fn checked(name: &str) -> Result<&str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '$');
     if !name.is_empty() && name.chars().all(is_plain) {

@@ -128,7 +128,8 @@ impl AzureTables {
         Ok(Some(StoredRow { row, etag }))
     }
 
-    /// Returns `true` if rows can be returned as they were read. This is the case if write identifiers are disabled or the selection excludes their property.
+    /// Returns `true` if rows can be returned as they were read, either because write identifiers are disabled or because the selection excludes their
+    /// property.
     pub(crate) fn shows(&self, select: &Select) -> bool {
         !self.identifies() || !select.contains(operation_id::PROPERTY)
     }

@@ -43,7 +43,7 @@ pub struct WireAnswer {
     pub body: Vec<u8>,
 }
 
-/// The reason a request received no response.
+/// An error for a request that received no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
     /// No connection was established, so nothing was sent.

@@ -1,7 +1,7 @@
 //! Functions and types for generated code. They are public only because macros expand in other crates, and are not part of the API.
 //!
-//! Macro expansions consist of constants and calls. The comment on each function names the generated method that calls it. Expansions refer only to this
-//! module, so a crate that re-exports it can be used instead of this one.
+//! Macro expansions contain only constants and calls. The comment on each function names the generated method that calls it. Expansions use only the paths in
+//! this module, so they also compile against a crate that re-exports it.
 
 mod access;
 mod bucket;

@@ -19,7 +19,7 @@ use crate::ticks;
 /// - Names are case-sensitive (PROP-1). When the entity is written, the names, number and sizes of its properties are checked against the
 ///   store's limits.
 /// - A lookup is a linear search; an entity has at most 252 properties (ENT-2).
-/// - The serde format is the service's JSON with minimal metadata, which annotates values whose types JSON lacks (JSON-3).
+/// - The serde format is the service's JSON with minimal metadata: a value is annotated with its type if JSON does not have that type (JSON-3).
 ///
 /// ```
 /// use table_core::{TableEntity, Value};
@@ -110,13 +110,13 @@ impl TableEntity {
         &self.key
     }
 
-    /// Returns the version of the entity when it was last read or updated, or `None` if it was neither read nor updated.
+    /// Returns the version from the last read or update of the entity, or `None` if it has not been read or updated.
     #[must_use]
     pub const fn etag(&self) -> Option<&ETag> {
         self.etag.as_ref()
     }
 
-    /// Returns the time of the last write, or `None` if the entity was neither read nor updated. Do not use it to order events of different entities (ETAG-7).
+    /// Returns the time of the last write, or `None` if the entity has not been read or updated. Do not use it to order events of different entities (ETAG-7).
     #[must_use]
     pub fn timestamp(&self) -> Option<DateTime<Utc>> {
         self.timestamp.and_then(ticks::to_datetime)

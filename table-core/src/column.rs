@@ -93,7 +93,8 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Ne, value)
     }
 
-    /// Matches entities whose property is greater than the value. The result is not portable for a `Uuid`, which stores may order differently (FIL-14).
+    /// Matches entities whose property is greater than the value. For a `Uuid`, the result depends on the store, because stores may order UUIDs differently
+    /// (FIL-14).
     ///
     /// IP addresses and enums are compared as stored text, which may sort differently from the values: `10.0.0.9` is greater than `10.0.0.10`. The same
     /// applies to [`ge`](Self::ge), [`lt`](Self::lt) and [`le`](Self::le).
@@ -101,17 +102,18 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Gt, value)
     }
 
-    /// Matches entities whose property is greater than or equal to the value. The result is not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is greater than or equal to the value. For a `Uuid`, the result depends on the store (FIL-14).
     pub fn ge<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Ge, value)
     }
 
-    /// Matches entities whose property is less than the value, or has a different type (FIL-16). The result is not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is less than the value, or has a different type (FIL-16). For a `Uuid`, the result depends on the store (FIL-14).
     pub fn lt<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Lt, value)
     }
 
-    /// Matches entities whose property is less than or equal to the value, or has a different type (FIL-16). The result is not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is less than or equal to the value, or has a different type (FIL-16). For a `Uuid`, the result depends on the store
+    /// (FIL-14).
     pub fn le<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Le, value)
     }

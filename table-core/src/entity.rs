@@ -63,8 +63,9 @@ pub trait Entity: FromEntity + 'static {
     /// Returns the entity's key.
     ///
     /// # Errors
-    /// `KeyEncoding` if a field's value cannot be written into a key; `PropertyValueTooLarge` if a key exceeds the 512 UTF-16 code units that every store
-    /// accepts (KEY-7); `OutOfRangeInput` if the key is reserved for pattern rows ([`RESERVED`](crate::key::text::RESERVED)).
+    /// - `KeyEncoding` if a field's value cannot be written into a key.
+    /// - `PropertyValueTooLarge` if a key exceeds the 512 UTF-16 code units that every store accepts (KEY-7).
+    /// - `OutOfRangeInput` if the key is reserved for pattern rows ([`RESERVED`](crate::key::text::RESERVED)).
     fn key_of(&self) -> Result<EntityKey> {
         // The keys are written part by part. The initial capacity is enough for typical keys.
         let (mut partition_key, mut row_key) = (String::with_capacity(32), String::with_capacity(32));
@@ -312,8 +313,8 @@ pub trait FromEntity: Sized {
     /// `true` if the type's table may contain rows of other declared types, which [`read_own`](Self::read_own) skips.
     const IS_MIXED: bool = false;
 
-    /// A function that excludes index partitions from the ranges of a query or a scan, because their rows could be mistaken for this type. `None` for types
-    /// without such indexes, and for types that can be read from any row.
+    /// A function that excludes index partitions from the ranges of a query or a scan, because their rows could be mistaken for this type. `None` if the type
+    /// has no such indexes, or can be read from any row.
     #[doc(hidden)]
     const AROUND: Option<Around> = None;
 
@@ -346,7 +347,7 @@ pub trait FromEntity: Sized {
     fn from_entity(entity: EntityRef<'_>) -> Result<Self>;
 
     /// Reads a row into this value, reusing its memory. If `_is_same_partition` is `true`, the fields of the `PartitionKey` are kept. After an error, this
-    /// value may be a mix of the previous and the new entity.
+    /// value may contain fields of both the previous and the new entity.
     #[doc(hidden)]
     #[inline]
     fn read_again(&mut self, entity: EntityRef<'_>, _is_same_partition: bool) -> Result<()> {

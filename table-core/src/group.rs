@@ -162,8 +162,8 @@ impl GroupScope for Partition {
 /// Excludes rows reserved for patterns from a range. A range of a whole partition is split into the ranges before and after these rows; any other range is
 /// returned unchanged. An owner with an empty RowKey has a whole partition as its range.
 ///
-/// IMPORTANT: a pattern that deletes a group must not read the reserved rows, such as pending intents. A partition may also contain many more reserved rows
-/// than other rows.
+/// A pattern that deletes a group must not read the reserved rows, such as pending intents. A partition may also contain far more reserved rows than other
+/// rows.
 #[doc(hidden)]
 #[must_use]
 pub fn unreserved(range: KeyRange) -> Vec<KeyRange> {

@@ -91,9 +91,10 @@ impl UpdateMode {
 /// ```
 ///
 /// # Errors
-/// `SchemaMismatch`, with the compatibility and the differing lines, if the file and the program differ and `update` does not allow rewriting the file;
-/// `Corrupted` if the file is not in the format of layout files; `OutOfRangeInput` if a sample cannot be written as JSON; `Io` if the file cannot be read or
-/// written.
+/// - `SchemaMismatch`, with the compatibility and the differing lines, if the file and the program differ and `update` does not allow rewriting the file.
+/// - `Corrupted` if the file is not in the format of layout files.
+/// - `OutOfRangeInput` if a sample cannot be written as JSON.
+/// - `Io` if the file cannot be read or written.
 pub fn check(path: &Path, layouts: &[Layout], update: UpdateMode) -> Result<()> {
     let named = |error: Error| error.with_context(&path.display().to_string());
     let committed = match fs::read_to_string(path) {

@@ -190,7 +190,7 @@ pub fn read<T: Property>(row: RowView<'_>, name: &str, hint: &mut usize) -> Resu
     T::from_value(row.find(name, hint)?).map_err(|error| error.with_property(name))
 }
 
-/// Reads a property that the fast path cannot read: it is not the next property of the row, needs a conversion, or is malformed.
+/// Reads a property that the fast path could not read, because it is not the next property of the row, needs a conversion, or is malformed.
 #[inline(never)]
 fn read_anywhere<T: Property>(search: &mut Search<'_>, name: &'static str) -> Option<T> {
     let read = read(search.row.row(), name, &mut search.row.next);

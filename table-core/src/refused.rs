@@ -1,7 +1,7 @@
 //! Methods with names from other libraries. No type satisfies their bounds, so a call does not compile, and the error message contains a hint.
 
-/// The supertrait of bounds that no type satisfies. A method with this bound has a generic return type, so rustc reports only the call to the method itself, and not the calls on
-/// its result.
+/// The supertrait of bounds that no type satisfies. A method with this bound has a generic return type, so rustc reports only the call to the method itself. It
+/// does not report calls on the method's result.
 pub trait Refused {
     /// Returns a value of any type. Serves as the body of methods that cannot be called.
     fn refuse<R>(&self) -> R;
@@ -25,9 +25,9 @@ macro_rules! __refused_methods {
 }
 pub(crate) use __refused_methods as refused_methods;
 
-/// Declares methods with names from other libraries in an `impl` whose bound no type satisfies. rustc checks the bound of an `impl` first, so it shows the
-/// bound's message regardless of the arguments in the call. Do not use this macro for a name that `Iterator` or [`refused_of_values`] also uses: rustc would
-/// then find several unsatisfied bounds and show no message.
+/// Declares methods with names from other libraries, in an `impl` with a bound that no type satisfies. rustc checks the bound of an `impl` before the arguments
+/// of a call, so it shows the bound's message whatever the arguments are. Do not use this macro for a name that `Iterator` or [`refused_of_values`] also uses:
+/// rustc would then find several unsatisfied bounds and show no message.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_by_name {

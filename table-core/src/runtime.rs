@@ -65,8 +65,8 @@ impl Runtime {
 
     /// Sets the function that sleeps for a duration.
     ///
-    /// Its future should return `Pending` until the time has passed. If it blocks the thread instead, no other task on the thread makes progress, and workers
-    /// do not extend their leases during a step.
+    /// The future returned by the sleep function should stay pending until the time has passed. If it blocks the thread instead, no other task on the thread
+    /// makes progress, and workers do not extend their leases during a step.
     #[must_use]
     pub fn sleep_by(
         mut self,

@@ -75,8 +75,8 @@ impl EntitySchema {
         false
     }
 
-    /// Returns `true` if rows of this type may contain an `EntityType` other than the schema's kind. This is the case if `EntityType` is declared as a property
-    /// or collected in a `rest` field.
+    /// Returns `true` if rows of this type may contain an `EntityType` other than the schema's kind, because `EntityType` is declared as a property or
+    /// collected in a `rest` field.
     const fn has_types(&self) -> bool {
         let (mut has_rest, mut at) = (false, 0);
         while at < self.keeps.len() {
@@ -102,7 +102,7 @@ impl EntitySchema {
         self.table.as_bytes().eq_ignore_ascii_case(other.table.as_bytes())
     }
 
-    /// Returns `true` if no row can belong to both types. This is the case if their kinds differ or no key matches both.
+    /// Returns `true` if no row can belong to both types, either because their kinds differ or because no key matches both.
     #[must_use]
     pub(crate) const fn is_told_from(&self, other: &Self) -> bool {
         let by_kind = match (self.kind, other.kind) {

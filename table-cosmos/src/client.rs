@@ -111,7 +111,7 @@ impl CosmosTables {
     /// Opens a database with an existing client, for example one configured with a proxy, with different regions or with different limits.
     ///
     /// All stores opened this way send their requests from one thread of the process. Requests that the program itself sends with the client use the same
-    /// connections. A connection opened by such a request works only while the program's runtime is running.
+    /// connections. If one of the program's requests opens a connection, that connection works only while the program's runtime is running.
     #[must_use]
     pub fn with_client(client: &CosmosClient, database: &str, options: Options) -> Self {
         Self::build(client, database, options, Runtime::shared())

@@ -180,7 +180,7 @@ impl CosmosTables {
     ///
     /// # Errors
     /// `SchemaMismatch` if several containers have names that differ from the table's name only in case. Any error from listing the containers, such as
-    /// `ServerBusy`. Such an error cannot be ignored, because a container with such a name may exist.
+    /// `ServerBusy`. A listing error cannot be ignored, because a container with a matching name may exist.
     async fn in_another_case(
         &self,
         table: &TableName,

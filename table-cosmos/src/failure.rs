@@ -14,8 +14,8 @@ const SESSION_BEHIND: u16 = 1002;
 const OWNER_NOT_FOUND: u16 = 1003;
 /// The status and sub-status codes for a request whose container was replaced by a new one with the same name.
 ///
-/// Over HTTP/2, the gateway may send 410/1000 instead if its container cache is stale. After either response, the Azure SDK looks up the container and reports
-/// a replacement itself. A 410/1000 without a replacement is temporary, like every 410.
+/// Over HTTP/2, the gateway may send 410/1000 instead if its container cache is stale. After either response, the Azure SDK looks up the container. If the
+/// container was replaced, the SDK reports this itself. A 410/1000 without a replacement is temporary, like every 410.
 const REPLACED: (u16, u16) = (400, 1024);
 
 /// The Azure SDK's sub-status code for a query that it abandons after repeated partition splits.
@@ -58,7 +58,7 @@ pub(crate) fn is_from_service(error: &CosmosError) -> bool {
     error.response().is_some_and(|response| response.headers().activity_id.is_some())
 }
 
-/// Returns `true` if a status reports the state of an item, a container or a partition. Only the service knows this state, so such a status from a gateway or
+/// Returns `true` if a status reports the state of an item, a container or a partition. Only the service knows this state, so the same status from a gateway or
 /// proxy proves nothing.
 pub(crate) const fn reports_state(status: u16) -> bool {
     matches!(status, 404 | 409 | 410 | 412)

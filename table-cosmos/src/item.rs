@@ -93,7 +93,7 @@ impl Found {
 }
 
 impl Item {
-    /// Returns the error for an item whose key differs from the requested key. Such an item is never part of a result (RT-5, RT-6).
+    /// Returns the error for an item whose key differs from the requested key. The item is never part of a result (RT-5, RT-6).
     pub(crate) fn unexpected(&self) -> Error {
         let message = "the service returned an item of another partition key; the response was discarded";
         Error::new(ErrorCode::InternalError, message)

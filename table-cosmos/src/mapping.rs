@@ -76,7 +76,7 @@ pub struct Mapping {
     pub(crate) members: Vec<Member>,
     pub(crate) constants: Vec<(Path, String)>,
     pub(crate) own: Own,
-    /// `true` for the default format. Its items belong to this library, so a replace may discard unknown members.
+    /// `true` for the default format. Only this library defines the content of its items, so a replace may discard unknown members.
     pub(crate) is_standard: bool,
     fault: Option<MappingFault>,
 }

@@ -75,11 +75,11 @@ impl Options {
         self.with_mapping(table, Mapping::standard(levels))
     }
 
-    /// Sets whether a table without configured levels or mapping uses the levels of its existing container. This option is intended for tools that are unaware
-    /// of the entity types.
+    /// Sets whether a table without configured levels or mapping uses the levels of its existing container. This option is intended for tools that do not know
+    /// the entity types.
     ///
-    /// By default, such a table has one level, and a container with several levels is an error. The container's paths must be `/l1`, `/l2` and `/l3`. New
-    /// containers of such tables have one level.
+    /// By default, a table without configured levels or mapping has one level, and a container with several levels is an error. The container's paths must be
+    /// `/l1`, `/l2` and `/l3`. New containers of these tables have one level.
     ///
     /// ```
     /// use table_cosmos::Options;
@@ -166,8 +166,7 @@ impl Options {
         Self { fan_out: partitions.max(1), ..self }
     }
 
-    /// Enables or disables at-most-once writes. Such a write takes effect at most once, even if the network delivers its request twice. They are enabled by
-    /// default.
+    /// Enables or disables at-most-once writes, which take effect at most once, even if the network delivers the request twice. They are enabled by default.
     ///
     /// If they are enabled, an unconditional replace, delete or insert-or-replace reads the entity first and is conditional on its `ETag`. This costs one point
     /// read for a single operation, or one query for all operations of a transaction. If they are disabled, these operations are sent without a condition.
@@ -183,13 +182,13 @@ impl Options {
     /// default, reads use the account's consistency level.
     ///
     /// With Session consistency, the default for accounts, a read in one process may miss a write completed by another process, even on a single-region
-    /// account. Enable this option on such an account if several processes share a table, for example if separate workers process an outbox.
+    /// account. With this consistency, enable this option if several processes share a table, for example if separate workers process an outbox.
     ///
-    /// Such a read is a quorum read, which costs twice the request units of a read with Session consistency. On accounts with Strong or Bounded Staleness
-    /// consistency, it costs the same as any other read. The reads that precede writes are affected too, but not the writes themselves. Reads are not hedged to
-    /// another region while they wait for a response.
+    /// A read with this option is a quorum read, which costs twice the request units of a read with Session consistency. On accounts with Strong or Bounded
+    /// Staleness consistency, it costs the same as any other read. The reads that precede writes are affected too, but not the writes themselves. Reads are not
+    /// hedged to another region while they wait for a response.
     ///
-    /// On a multi-region account, enable this option only if `region` is the write region: in any other region, a read may miss the client's own completed
+    /// On a multi-region account, enable this option only if `region` is the write region. In any other region, a read may miss the client's own completed
     /// writes, because the requests contain no session token.
     ///
     /// ```

@@ -8,7 +8,7 @@ use tokio::runtime::{Builder, Handle};
 use tokio::task::JoinHandle;
 use tracing::Instrument;
 
-/// The runtime for connection pools of clients created by the program. Several stores may share such a pool, so no store owns its runtime.
+/// The runtime for connection pools of clients created by the program. Several stores may share a pool, so no store owns its runtime.
 static SHARED: LazyLock<Arc<Runtime>> = LazyLock::new(Arc::default);
 
 /// A runtime with one worker thread, started on first use. It makes requests work with any executor, at the cost of a thread switch per request.

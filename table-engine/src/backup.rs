@@ -22,8 +22,8 @@ pub use image::{BackupImage, Restoration};
 pub use readable::{LostRows, PartialBackup};
 
 impl Engine {
-    /// Copies to a folder all data that was acknowledged before the call. The folder must be empty or missing, or contain an earlier backup of this engine. An
-    /// earlier backup is updated incrementally: only new data is copied, and data that is no longer needed is removed.
+    /// Copies all data acknowledged before the call to a folder. The folder must be empty or missing, or contain an earlier backup of this engine. An earlier
+    /// backup is updated incrementally: only new data is copied, and data that is no longer needed is removed.
     ///
     /// The backup starts with a checkpoint. Readers and writers continue during the copy. All copied data is read back and checked. Data from an earlier backup
     /// is not read again until it is restored or verified. If a backup is interrupted, either the earlier backup or the new one is complete. The call blocks
@@ -45,10 +45,13 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the engine is in memory; `FolderNotOurs` if the folder contains anything other than an earlier backup of this engine, such as an
-    /// engine or a backup of another engine (including the engine from whose backup this engine's folder was restored); `FolderLocked` if another backup is
-    /// being written to it; `Corrupted` if a part of the base cannot be read ([`salvage_backup`](Self::salvage_backup) copies the rest); `Io` or `DiskFull` if
-    /// the copy cannot be written; any error from [`checkpoint`](Self::checkpoint).
+    /// - `InvalidInput` if the engine is in memory.
+    /// - `FolderNotOurs` if the folder contains anything other than an earlier backup of this engine, such as an engine or a backup of another engine
+    ///   (including the engine from whose backup this engine's folder was restored).
+    /// - `FolderLocked` if another backup is being written to it.
+    /// - `Corrupted` if a part of the base cannot be read ([`salvage_backup`](Self::salvage_backup) copies the rest).
+    /// - `Io` or `DiskFull` if the copy cannot be written.
+    /// - Any error from [`checkpoint`](Self::checkpoint).
     pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<CopyReport> {
         let base = self.base_to_back_up().await?;
         let copied = back_up(&self.inner.options.disk, &base, &folder::absolute(folder.as_ref())?);
@@ -66,8 +69,10 @@ impl Engine {
     /// blocks until the data has been copied.
     ///
     /// # Errors
-    /// `FolderNotOurs` if `from` contains no complete backup, or `to` is not empty; `Corrupted`, with the file and the offset, if the backup is corrupted;
-    /// `FormatTooNew` or `FormatTooOld` if this library cannot read its format; `Io` or `DiskFull` if the copy cannot be written.
+    /// - `FolderNotOurs` if `from` contains no complete backup, or `to` is not empty.
+    /// - `Corrupted`, with the file and the offset, if the backup is corrupted.
+    /// - `FormatTooNew` or `FormatTooOld` if this library cannot read its format.
+    /// - `Io` or `DiskFull` if the copy cannot be written.
     pub fn restore(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<CopyReport> {
         EngineOptions::new().restore(from, to)
     }

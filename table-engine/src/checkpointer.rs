@@ -64,7 +64,7 @@ pub(crate) enum Done {
 #[derive(Debug)]
 pub(crate) struct Shortage {
     error: Error,
-    /// The minimum space required, in bytes; 0 if file descriptors or memory ran out.
+    /// The minimum space required, in bytes, or 0 if file descriptors or memory ran out.
     bytes: u64,
     /// The pause before the next check for free space; 0 after files have been removed.
     pause: Duration,

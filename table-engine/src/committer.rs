@@ -63,7 +63,7 @@ pub(crate) struct Committer {
     expected: usize,
     /// The time it took to make the last group durable.
     commit_time: Duration,
-    /// The reason why writes that add data are refused, or `None` if they are accepted.
+    /// The error to return for writes that add data, or `None` if they are accepted.
     refusal: Option<Error>,
     /// Tables dropped by the current group.
     dropped: Vec<u32>,

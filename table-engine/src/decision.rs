@@ -31,7 +31,7 @@ pub(crate) struct Ground<'a> {
     changes: Vec<Change>,
     /// The gap (a key range without rows) that the decision's last scan found, if any.
     gap: Option<FoundGap>,
-    /// The reason why decisions that add data are refused, or `None` if they are accepted.
+    /// The error to return for decisions that add data, or `None` if they are accepted.
     refusal: Option<&'a Error>,
     /// `true` if the decision adds data.
     grows: bool,

@@ -129,8 +129,11 @@ impl Engine {
     /// automatically. An explicit checkpoint is useful before the folder is copied or the program stops, because it makes the next open faster.
     ///
     /// # Errors
-    /// `DiskFull` if the disk has no space for the rows; `ServerBusy` if the process has run out of file descriptors or memory; `EnginePoisoned` if a write
-    /// failed; `EngineClosed` if the engine is closed; `ReadOnly` if it was opened for reading only.
+    /// - `DiskFull` if the disk has no space for the rows.
+    /// - `ServerBusy` if the process has run out of file descriptors or memory.
+    /// - `EnginePoisoned` if a write failed.
+    /// - `EngineClosed` if the engine is closed.
+    /// - `ReadOnly` if it was opened for reading only.
     pub async fn checkpoint(&self) -> Result<()> {
         self.ask(|answer| Request::Checkpoint { compact: false, answer }).await
     }
@@ -139,8 +142,9 @@ impl Engine {
     /// steps, and needs free disk space for one step at a time.
     ///
     /// # Errors
-    /// `Corrupted` if a part of the base cannot be read (this part is left unchanged, and the rest is compacted); `Io` if the disk fails (the engine remains
-    /// usable); any error from [`checkpoint`](Self::checkpoint).
+    /// - `Corrupted` if a part of the base cannot be read (this part is left unchanged, and the rest is compacted).
+    /// - `Io` if the disk fails (the engine remains usable).
+    /// - Any error from [`checkpoint`](Self::checkpoint).
     pub async fn compact(&self) -> Result<()> {
         self.ask(|answer| Request::Checkpoint { compact: true, answer }).await
     }
@@ -239,10 +243,16 @@ impl EngineOptions {
     /// Opens a folder, creating it if it does not exist, and recovers its content.
     ///
     /// # Errors
-    /// `FolderLocked` if another engine has the folder open; `ReadOnly` if it is a backup; `FolderNotOurs` if it contains other files or an incomplete restore;
-    /// `FormatTooNew` or `FormatTooOld` if this library cannot read its format; `Corrupted` if it is corrupted; `Io` if the disk fails; `DiskFull` if the disk
-    /// has no space for a new file; `ServerBusy` if the process has run out of file descriptors or memory. `FolderNotOurs`, `FormatTooNew`, `FormatTooOld` and
-    /// `Corrupted` leave the folder unchanged.
+    /// - `FolderLocked` if another engine has the folder open.
+    /// - `ReadOnly` if it is a backup.
+    /// - `FolderNotOurs` if it contains other files or an incomplete restore.
+    /// - `FormatTooNew` or `FormatTooOld` if this library cannot read its format.
+    /// - `Corrupted` if it is corrupted.
+    /// - `Io` if the disk fails.
+    /// - `DiskFull` if the disk has no space for a new file.
+    /// - `ServerBusy` if the process has run out of file descriptors or memory.
+    ///
+    /// `FolderNotOurs`, `FormatTooNew`, `FormatTooOld` and `Corrupted` leave the folder unchanged.
     pub fn open(self, folder: impl AsRef<Path>) -> Result<Engine> {
         Engine::start_on_disk(self, folder.as_ref())
     }

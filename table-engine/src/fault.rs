@@ -4,7 +4,7 @@ use std::io;
 
 use table_store::{Error, Fault};
 
-/// The reason why the engine rejected a request or did not respond to it.
+/// An error for a request that the engine rejected or did not answer.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum EngineFault {
     #[error("the engine was closed; open it again")]

@@ -12,8 +12,10 @@ impl Engine {
     /// about a table elsewhere can store the creation time with the data, and ignore the data after the table has been recreated.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4); `EngineClosed` if the engine is
-    /// closed; `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
+    /// - `TableNotFound` if the table does not exist (OPT-6).
+    /// - `TableBeingDeleted` while its deletion is in progress (OPT-4).
+    /// - `EngineClosed` if the engine is closed.
+    /// - `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
     #[doc(hidden)]
     pub fn incarnation(&self, table: &TableName) -> Result<u64> {
         let state = self.inner.state()?;
@@ -23,8 +25,10 @@ impl Engine {
     /// Returns the creation time of a queue, like [`incarnation`](Self::incarnation). Clearing the queue does not change it.
     ///
     /// # Errors
-    /// `QueueNotFound` if the queue does not exist; `QueueBeingDeleted` while its deletion is in progress; `EngineClosed` if the engine is closed;
-    /// `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
+    /// - `QueueNotFound` if the queue does not exist.
+    /// - `QueueBeingDeleted` while its deletion is in progress.
+    /// - `EngineClosed` if the engine is closed.
+    /// - `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
     #[doc(hidden)]
     pub fn queue_incarnation(&self, queue: &QueueName) -> Result<u64> {
         self.incarnation(&queue::table_of(queue)).map_err(|error| queue::in_queue(queue, error))

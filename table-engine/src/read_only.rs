@@ -64,8 +64,11 @@ impl EngineOptions {
     /// Opens a folder for reading only, like [`Engine::open_read_only`]. Only the options relevant to reading are used: limits, cache, clock and faults.
     ///
     /// # Errors
-    /// `FolderNotOurs` if the folder is missing or empty, contains other files, or is an incomplete backup; `FormatTooNew` or `FormatTooOld` if this library
-    /// cannot read its format; `Corrupted` if it is corrupted; `ServerBusy` if the process has reached its limit on open files; `Io` if the disk fails.
+    /// - `FolderNotOurs` if the folder is missing or empty, contains other files, or is an incomplete backup.
+    /// - `FormatTooNew` or `FormatTooOld` if this library cannot read its format.
+    /// - `Corrupted` if it is corrupted.
+    /// - `ServerBusy` if the process has reached its limit on open files.
+    /// - `Io` if the disk fails.
     pub fn open_read_only(self, folder: impl AsRef<Path>) -> Result<Engine> {
         let folder = &*folder::absolute(folder.as_ref())?;
         let disk = folder::hold_existing(&self.disk, folder)?;

@@ -215,8 +215,8 @@ pub(crate) struct End {
     unsynced: u64,
 }
 
-/// Replays the journal files whose frames are not in the base, in order. Returns `None` if the folder is new and has no journal file yet. `mark` is a position
-/// up to which the journal is known to have been durable.
+/// Replays the journal files whose frames are not in the base, in order. Returns `None` if the folder is new and has no journal file yet. Everything before
+/// `mark`, a position in the journal, is known to have been durable.
 pub(crate) fn replay_all(
     path: &Path,
     files: &[(u64, Arc<dyn DiskFile>)],

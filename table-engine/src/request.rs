@@ -38,8 +38,8 @@ pub(crate) enum Write {
 }
 
 impl Write {
-    /// Returns `true` if the write adds no data. Such a write only deletes and checks, and eventually frees space. The result is also `true` for every
-    /// decision, because a decision that adds data declares this in its [`Ground`](crate::decision::Ground).
+    /// Returns `true` if the write adds no data. A write that only deletes and checks eventually frees space. The result is also `true` for every decision,
+    /// because a decision that adds data declares this in its [`Ground`](crate::decision::Ground).
     pub(crate) fn frees(&self) -> bool {
         match self {
             Self::Submit { writes, .. } => writes.operations.iter().all(|(_, operation)| {

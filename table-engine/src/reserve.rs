@@ -124,8 +124,8 @@ impl Reserve {
         room.journal = room.journal.max(size);
     }
 
-    /// Sets the length of the `BASE` file, in bytes, from which the required size is computed: when `BASE` is replaced, the new file may be longer, and it
-    /// needs space while the old one still exists. The reserve is incomplete until [`restore`](Self::restore) has reserved the additional space.
+    /// Sets the length of the `BASE` file, in bytes. The required size depends on it: when `BASE` is replaced, the new file may be longer, and it needs space
+    /// while the old one still exists. The reserve is incomplete until [`restore`](Self::restore) has reserved the additional space.
     pub(crate) fn set_base(&self, length: u64) {
         self.room().base = length.saturating_mul(2).saturating_sub(SMALL_BASE).next_multiple_of(SMALL_BASE);
     }

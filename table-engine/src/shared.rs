@@ -13,8 +13,8 @@ use crate::statistics::Groups;
 
 /// The published state of an engine. Once writes are no longer possible, this struct also holds the reason.
 pub(crate) struct Shared {
-    /// IMPORTANT: the published state itself contains the flag that marks a closed engine. Because a single load returns both the state and the flag, no reader
-    /// mistakes the empty state of a closed engine for the engine's content.
+    /// The flag that marks a closed engine must be part of the published state. Because a single load returns both the state and the flag, no reader mistakes
+    /// the empty state of a closed engine for the engine's content.
     state: ArcSwap<State>,
     failure: OnceLock<Error>,
     read_only: bool,

@@ -21,7 +21,7 @@ use crate::page::{self, PageBounds};
 use crate::request::{Request, Write};
 use crate::state::State;
 
-/// Counts a call. Returns `true` if a fault must be injected into it, which is the case for every n-th call, where n is `every`.
+/// Counts a call. Returns `true` for every n-th call, where n is `every`. A fault must then be injected into the call.
 fn is_due(every: Option<NonZeroU32>, counter: &AtomicU32) -> bool {
     // If no fault is configured, the counter is not updated, so callers do not contend for its cache line.
     every.is_some_and(|every| (counter.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(every.get()))

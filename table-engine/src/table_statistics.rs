@@ -61,8 +61,10 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4), `Corrupted` or `Io` if the engine's
-    /// data files cannot be read, `EngineClosed` if the engine is closed.
+    /// - `TableNotFound` if the table does not exist (OPT-6).
+    /// - `TableBeingDeleted` while its deletion is in progress (OPT-4).
+    /// - `Corrupted` or `Io` if the engine's data files cannot be read.
+    /// - `EngineClosed` if the engine is closed.
     pub fn table_statistics(&self, table: &TableName) -> Result<TableStatistics> {
         self.partition_statistics(table, |_| ())
     }

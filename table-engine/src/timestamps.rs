@@ -47,8 +47,8 @@ impl Timestamps {
     }
 }
 
-/// Used if the clock does not measure elapsed time: at most this many ticks of a clock step count as elapsed time, because a longer step may be the correction
-/// of a wrong time.
+/// Used if the clock does not measure elapsed time. At most this many ticks of a clock step then count as elapsed time, because a longer step may be the
+/// correction of a wrong time.
 const LONGEST_STEP: u64 = 10 * 60 * 10_000_000;
 
 /// A clock that never goes backwards. It starts at a given time, or at the time of the engine's clock if that is later. It shows the time of the engine's

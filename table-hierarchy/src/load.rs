@@ -239,7 +239,7 @@ impl Load {
     }
 
     /// Returns the partition keys that use at least the given fraction of their limits, each with the fraction it uses, fullest first. Once a key reaches a
-    /// fraction of 1, the service rejects writes to it or throttles its requests. A split does not help such a key; an additional level does (HPK-26).
+    /// fraction of 1, the service rejects writes to it or throttles its requests. A split does not help in this case; an additional level does (HPK-26).
     #[must_use]
     pub fn near(&self, part: f64) -> Vec<(&KeyLoad, f64)> {
         let mut near: Vec<(&KeyLoad, f64)> = self

@@ -1,5 +1,5 @@
-//! Detection of tables with derived rows, such as index rows, copies and feed entries. Such a table has a schema that declares derived rows, or stores derived
-//! rows of other tables. Plain writes would make the derived rows inconsistent.
+//! Detection of tables with derived rows, such as index rows, copies and feed entries. The schema of a table can declare derived rows, and a table can store
+//! derived rows of other tables. Plain writes would make the derived rows inconsistent.
 
 mod guard;
 mod part;

@@ -46,11 +46,11 @@ pub async fn all_schemas(store: &DynTableStore) -> Result<Vec<(String, StoredSch
     stored.into_iter().map(|stored| Ok((stored.table, stored.schema?))).collect()
 }
 
-/// Reads the stored schemas that can describe rows of a table, each with the lower-case name of its table: the table's own schemas, and other tables' schemas
-/// that store an index in it.
+/// Reads the stored schemas that can describe rows of a table: the table's own schemas, and other tables' schemas that store an index in it. Each comes with
+/// the lower-case name of its table.
 ///
 /// # Errors
-/// Any error from the store. `Corrupted` or `FormatTooNew` if this version cannot read such a schema.
+/// Any error from the store. `Corrupted` or `FormatTooNew` if this version cannot read one of these schemas.
 pub async fn schemas_of_rows(
     store: &DynTableStore,
     table: &TableName,

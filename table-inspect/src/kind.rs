@@ -267,7 +267,8 @@ pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<Ind
     schema.indexes.iter().filter_map(row).collect()
 }
 
-/// Returns the key of the entity that an index row was copied from, or `None` if the row is a list of keys or does not contain all parts of the entity's key.
+/// Returns the key of the entity that an index row was copied from. Returns `None` if the row is a list of keys or does not contain all parts of the entity's
+/// key.
 #[must_use]
 pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> Option<EntityKey> {
     let partition_key = index.partition_key.as_ref().unwrap_or(&schema.partition_key);

@@ -58,7 +58,7 @@ pub(crate) enum EntityType {
     Any,
     /// The keys match no type with a kind, so the rows have no `EntityType`, or one that does not distinguish types.
     ///
-    /// A type may collect properties such as `EntityType` in a `rest` field, which its stored schema does not show. In an entity set, the keys of such a type
+    /// A type may collect properties such as `EntityType` in a `rest` field, which its stored schema does not show. In an entity set, the keys of that type
     /// differ from those of types with a kind.
     None,
 }
@@ -70,7 +70,7 @@ impl<T> Patterns<T> {
         Self { all }
     }
 
-    /// Returns the value of the pattern matched by a row, or `None` if the row matches no pattern. If [`need_entity_type`](Self::need_entity_type) returns
+    /// Returns the value of the pattern that a row matches, or `None` if the row matches no pattern. If [`need_entity_type`](Self::need_entity_type) returns
     /// `true`, `row` must include its stored `EntityType`, if any.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl<T> Patterns<T> {
         Ok(self.of_keys(row.partition_key, row.row_key, entity_type(row)?))
     }
 
-    /// Returns the value of the pattern matched by a row with these keys and this `EntityType`.
+    /// Returns the value of the pattern that a row with these keys and this `EntityType` matches.
     pub(crate) fn of_keys(
         &self,
         partition_key: &str,
@@ -106,8 +106,8 @@ impl<T> Patterns<T> {
         self.all.iter().find(matches).map(|pattern| &pattern.value)
     }
 
-    /// Returns the value of the pattern matched by a wide entity with these keys. `entity_type` is the `EntityType` of a part. Only the first part has it, so a
-    /// part without it also matches a type with a kind if the keys match no other pattern.
+    /// Returns the value of the pattern that a wide entity with these keys matches. `entity_type` is the `EntityType` of a part. Only the first part has it, so
+    /// a part without it also matches a type with a kind if the keys match no other pattern.
     pub(crate) fn of_whole(
         &self,
         partition_key: &str,

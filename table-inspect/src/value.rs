@@ -60,9 +60,9 @@ pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
 
 /// Guesses the type of text without a declared type: an integer, a Double, a Boolean, a timestamp or a GUID, or else a string.
 ///
-/// A type is guessed only if the value, once stored, is shown as the same text, so a phone number with `+`, a code such as `1E5`, `007` or `75-05-8`, a hash of
-/// 32 digits, and a timestamp in nanoseconds or before the year 1601 remain strings. Three exceptions apply: a fraction may end in zeros; a timestamp may have
-/// an offset, or be a date with or without a time; case is ignored in Booleans and GUIDs.
+/// A type is guessed only if the value, once stored, is shown as the same text. For this reason, a phone number with `+`, a code such as `1E5`, `007` or
+/// `75-05-8`, and a hash of 32 digits remain strings. So does a timestamp in nanoseconds or before the year 1601. Three exceptions apply: a fraction may end in
+/// zeros; a timestamp may have an offset, or be a date with or without a time; case is ignored in Booleans and GUIDs.
 #[must_use]
 pub fn guess(text: &str) -> EdmType {
     const GUESSES: [EdmType; 6] =

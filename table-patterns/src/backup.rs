@@ -11,22 +11,23 @@
 //! | `nightly/0000000042.rows` | rows; immutable |
 //! | `nightly/BASE` | lists the row files that make up the backup |
 //!
-//! The files are byte-for-byte identical to those written by `Engine::backup`. Other tools may upload such a folder, or download all blobs with the prefix.
+//! The files are byte-for-byte identical to those written by `Engine::backup`. Other tools may upload a folder written by that function, or download all blobs
+//! with the prefix.
 //!
 //! # Guarantee
 //! - A backup contains everything acknowledged before the call. Each row file is verified before it is uploaded.
 //! - `BASE` is replaced last, in one request, so an interrupted backup leaves either the previous backup or the new one. Call `back_up` again to complete an
 //!   interrupted backup.
-//! - A restore yields the state of a single backup: the last one completed before the restore began, or one completed in the meantime.
+//! - A restore yields the state of a single backup: the last one completed before the restore began, or one completed while the restore was running.
 //! - A restore verifies every block. A corrupted block is reported as `Corrupted`, with its file and offset. `Engine::open` refuses a partly restored folder
 //!   that contains row files.
 //! - `FolderNotOurs` is returned if the prefix contains other blobs or a backup of another engine, for example the backup from which this engine's folder was
 //!   restored.
 //!
 //! # Cost
-//! A backup costs three requests (two reads and a listing), one for each new or removed row file (more for a file above 8 MiB), and one for `BASE` if it has
-//! changed; the first backup also writes `BACKUP`. Row files are about 16 MiB each. Uploaded files are not read back. Files of an earlier backup are only
-//! compared by length.
+//! A backup costs three requests (two reads and a listing), and one for each new or removed row file (more for a file above 8 MiB). It costs one more for
+//! `BASE` if it has changed. The first backup also writes `BACKUP`. Row files are about 16 MiB each. Uploaded files are not read back. Files of an earlier
+//! backup are only compared by length.
 //!
 //! # Bounds
 //! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files. A longer prefix, such as `nightly/weekly`, is the
@@ -196,7 +197,7 @@ impl BlobBackup {
         self.prefix.clone().join(name)
     }
 
-    /// Returns the content of a small blob; `None` if it does not exist.
+    /// Returns the content of a small blob, or `None` if it does not exist.
     async fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let path = self.path(name);
         match self.store.get(&path).await {

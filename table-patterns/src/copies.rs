@@ -46,8 +46,8 @@
 //! A reference is a row of about 200 bytes in the source's partition.
 //!
 //! # Bounds
-//! - One transaction contains the source and at most 99 holders (EGT-2), with a total size of 4 MiB. In three cases, the outbox updates all holders instead:
-//!   the source has more holders in its partition; it has more than 100 references (from any partition), and their rows fill more than one query page; or
+//! - One transaction contains the source and at most 99 holders (EGT-2), with a total size of 4 MiB. In three cases, the outbox updates all holders instead: if
+//!   the source has more holders in its partition; if it has more than 100 references (from any partition) that fill more than one query page; and if
 //!   participants with different names write the same row for two of these entities.
 //! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
 //! - Adding a reference also writes the source (with an empty merge), which changes the source's `ETag`. A source referenced by thousands of new holders at the

@@ -9,7 +9,7 @@ use table_core::store::TableStore;
 
 use crate::converge;
 
-/// Deletes rows that still satisfy their conditions. Skips rows changed or deleted in the meantime. Returns the number of deleted rows.
+/// Deletes rows that still satisfy their conditions. Skips rows that have since been changed or deleted. Returns the number of deleted rows.
 ///
 /// If a transaction is refused because of one of its rows, each row is deleted in a separate transaction.
 ///
@@ -43,7 +43,7 @@ fn sort(rows: &mut [(EntityKey, IfMatch)]) {
     rows.sort_by(|(one, _), (other, _)| one.cmp(other));
 }
 
-/// Deletes rows of one partition in one transaction. Returns `false` if one of the rows has been changed or deleted in the meantime.
+/// Deletes rows of one partition in one transaction. Returns `false` if one of the rows has since been changed or deleted.
 async fn delete_together<S: TableStore>(
     (store, table): (&S, &TableName),
     rows: &[(EntityKey, IfMatch)],

@@ -53,8 +53,8 @@ where
 pub trait EntityStore: TableStore + Clone + 'static {
     /// Returns a handle to the table named in the schema of `E`, without sending a request. The handle maintains the indexes and the feed declared by `E`.
     ///
-    /// Compiles only if all indexes of `E` are in the entity's partition, and `E` neither is copied into other entities nor holds copies. Other entities need
-    /// an outbox (PAT-EC-8): use [`entities_with_outbox`](Self::entities_with_outbox).
+    /// Compiles only if all indexes of `E` are in the entity's partition, and `E` neither has copies nor is copied. For other entities, which need an outbox
+    /// (PAT-EC-8), use [`entities_with_outbox`](Self::entities_with_outbox).
     ///
     /// ```compile_fail,E0080
     /// use table_patterns::{Engine, Entity, EntityStore};

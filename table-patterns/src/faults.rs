@@ -73,7 +73,8 @@ pub(crate) struct FaultyStore<S> {
     script: Arc<Mutex<Script>>,
     /// Returns `true` for the rows whose reads hang.
     hangs: Arc<Mutex<Option<Hangs>>>,
-    /// Returns `true` for the rows that the store cannot represent if it reads the property with the given name, and the error code of such a read.
+    /// The rows that the store cannot represent: a read that selects the property with the given name fails with the error code if the function returns `true`
+    /// for the row.
     strange: Arc<Mutex<Option<Strange>>>,
     calls: Arc<Mutex<Vec<Call>>>,
     /// The number of rows returned by queries since the script was last set or removed.
@@ -158,8 +159,8 @@ impl<S: TableStore> FaultyStore<S> {
         *self.hangs.lock().unwrap() = Some(Box::new(hangs));
     }
 
-    /// Makes a property of rows invalid for the store if `is_strange` returns `true`, as for rows that Azurite or Cosmos DB accepted from another program. Reads
-    /// of such a row that select the property fail with `code`, and pages omit the row.
+    /// Makes a property invalid in all rows for which `is_strange` returns `true`, as in rows that Azurite or Cosmos DB accepted from another program. Reads of
+    /// these rows that select the property fail with `code`, and pages omit the rows.
     pub(crate) fn misread(
         &self,
         (property, code): (&'static str, ErrorCode),

@@ -16,7 +16,7 @@
 //! like outbox rows.
 //!
 //! The table [`FEEDS`] lists the partitions that have a feed: the `PartitionKey` is the table's name in lower case, `_` and one of 16 buckets, the `RowKey` is
-//! the partition. If such a row has a `Quiet` property, the partition is marked as quiet: a follower has read all changes up to the cursor stored there.
+//! the partition. If the row has a `Quiet` property, the partition is marked as quiet: a follower has read all changes up to the cursor stored there.
 //!
 //! # Guarantee
 //! - A change and its entry are written in one transaction.
@@ -43,9 +43,9 @@
 //! **Trim.** A trim replaces the head. For each 100 rows to delete, it reads their keys and the head, and sends one transaction.
 //!
 //! # Bounds
-//! One partition commits its recorded transactions sequentially, about as many per second as the store serves sequential requests. For a higher rate,
-//! spread the changes over partitions, or write many entities per transaction: up to 80 entities share one row of entries, and a transaction has room
-//! for 97 entities, two rows of entries and the head.
+//! One partition commits its recorded transactions sequentially, about as many per second as the store serves sequential requests. For a higher rate, spread
+//! the changes over partitions, or write many entities per transaction. Up to 80 entities share one row of entries, and a transaction has room for 97 entities,
+//! two rows of entries and the head.
 //!
 //! Restore a table from a backup together with [`FEEDS`], or with a [`Migration`](crate::migrate::Migration), which registers its partitions. Otherwise,
 //! followers may consider a restored feed quiet, and ignore its changes. A backup or copy of a store in use must read [`FEEDS`] after the other tables, as
@@ -54,9 +54,9 @@
 //!
 //! # Declared feeds
 //! With `#[entity(feed)]` on a struct, every [handle](crate::Entities) to its entities records each change as `inserted`, `updated` or `deleted`, without a
-//! payload, in the transaction that writes the entity, its index rows and its participants' rows. `insert_or_replace` and `insert_or_merge` record `updated`
-//! even for a new entity if its type has no indexes, participants or copies, because the entity is not read. A plain write of such an entity does not compile.
-//! For another kind or a payload, use [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
+//! payload. The entry is written in the same transaction as the entity, its index rows and its participants' rows. `insert_or_replace` and `insert_or_merge`
+//! record `updated` even for a new entity if its type has no indexes, participants or copies, because the entity is not read. A plain write of an entity with a
+//! feed does not compile. For another kind or a payload, use [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
 //!
 //! ```
 //! # use table_patterns::{Engine, Entity, IfMatch};
@@ -166,7 +166,7 @@ pub struct FeedEntry {
 /// feed also reads from the beginning, until the feed reaches the cursor's number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cursor {
-    /// The random identifier of the cursor's feed; 0 in the default cursor, which represents the beginning of every feed.
+    /// The random identifier of the cursor's feed, or 0 in the default cursor, which represents the beginning of every feed.
     feed: u64,
     number: u64,
 }
@@ -206,7 +206,7 @@ impl Cursor {
     /// A cursor that matches no feed, because feed identifiers have at most 53 bits.
     pub(crate) const UNKNOWN: Self = Self { feed: u64::MAX, number: 0 };
 
-    /// Returns the number of the last change before the cursor; 0 at the beginning of the feed.
+    /// Returns the number of the last change before the cursor, or 0 at the beginning of the feed.
     #[must_use]
     pub const fn number(&self) -> u64 {
         self.number

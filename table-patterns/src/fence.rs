@@ -30,7 +30,7 @@ pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 const CLOSING: &str = "closing";
 
 /// The word before a pass's identity in a recorded resume position. Older releases ignore the identity, and record resume positions without one. A run that
-/// continues such a pass adds an identity.
+/// continues a pass without an identity adds one.
 const PASS: &str = " pass-";
 
 /// Returns the resume position to record for a new pass that starts at `start`. `number` is the pass's identity, a random number.
@@ -38,7 +38,7 @@ pub(crate) fn new_pass(start: &str, number: u64) -> String {
     format!("{start}{PASS}{number:016x}")
 }
 
-/// Returns the pass identity in a recorded resume position; `None` if an older release began the pass.
+/// Returns the pass identity in a recorded resume position, or `None` if an older release began the pass.
 fn pass_of(recorded: &str) -> Option<&str> {
     recorded.rsplit_once(PASS).map(|(_, pass)| pass)
 }
@@ -122,8 +122,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 
     /// Changes the schema record and returns it. Returns `None`, and changes nothing, if the record no longer contains the schema seen by this program.
     ///
-    /// IMPORTANT: an earlier schema can be stored again. Times and sightings read before that do not cover programs that wrote in between, so the record's
-    /// generation must also be unchanged.
+    /// An earlier schema can be stored again. Times and sightings read before that do not cover programs that wrote in between, so the record's generation must
+    /// also be unchanged.
     async fn update_if_seen(
         &self,
         seen: &SchemaRecord,

@@ -8,8 +8,9 @@
 //! - [`Entities::grant`] registers the partition permanently, so followers read its feed and sweeps read its outbox, regardless of the writer. Until the grant
 //!   expires, every sweep reads the outbox. After that, a sweep that finds no steps marks the partition as quiet, and later sweeps read only a random sample of
 //!   the quiet partitions.
-//! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with a different schema has expired, so it finds
-//!   entities that the bearer has written without the new index, copies or feed. The service checks the expiry of the SAS; the bearer's clock is not involved.
+//! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with a different schema has expired. It therefore
+//!   finds the entities that the bearer has written without the new index, copies or feed. The service checks the expiry of the SAS; the bearer's clock is not
+//!   involved.
 //! - A handle accepts only a grant for its own table and schema.
 //!
 //! # Key layout
@@ -26,7 +27,7 @@
 //! - [`assume_no_older_programs`](crate::index::Backfill::assume_no_older_programs) ignores grants.
 //! - Steps for other partitions added by the program itself need the outbox's sealing key, which the bearer cannot read, so workers set these steps aside.
 //!   Index entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds the steps.
-//! - Each sweep sends one query for every partition with a current grant. Sweeps of an earlier release read such a partition only while it is not quiet.
+//! - Each sweep sends one query for every partition with a current grant. Sweeps of an earlier release read the partition only while it is not quiet.
 //! - Erasing a [tenant](crate::tenant) ends these queries for the tenant's partitions: issue another grant when the tenant returns.
 //!
 //! # When not to
@@ -49,7 +50,7 @@ use crate::entities::{Entities, StepRecorder};
 use crate::index::{IndexState, Indexes, States};
 use crate::outbox::registry;
 
-/// The reason why a program cannot create or use a grant.
+/// An error from creating or using a grant.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput)]
 enum GrantFault {

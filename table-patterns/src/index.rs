@@ -18,8 +18,8 @@
 //! | guard of a remote copy or list | the partition of the copy or list | `U+FFFC guard_` and the `RowKey` of the copy or list | the newest settled change to each entity: see [`guard`](crate::outbox::guard) |
 //! | list in a blob | as for other lists | as for other lists | `EmployeeDetailsBlob`: name, length and checksum of the blob |
 //!
-//! A list contains whole keys if the entity's `PartitionKey` or `RowKey` has several parts that the list's key lacks, or if such a part is not stored as a
-//! string. An older release stored such a list as `EmployeeDetails`, in field order. The list is converted to whole keys by the next write that changes it, or
+//! A list contains whole keys if the entity's `PartitionKey` or `RowKey` has several parts that the list's key lacks, or if one of these parts is not stored as
+//! a string. Older releases stored these lists as `EmployeeDetails`, in field order. The list is converted to whole keys by the next write that changes it, or
 //! by a [repair](crate::Entities::check). Convert all lists before you reorder the fields. Older releases refuse whole keys (`EntityMismatch`).
 //!
 //! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). An empty list has no row. A list blob contains a version line, a line
@@ -40,7 +40,7 @@
 //!   a suspended worker, or by one that read stale data, is refused (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and
 //!   can be [verified](Eventual::verify) (PAT-INTER-5). If two entities have the same unique value, settling the second one detects it. The change is retried
 //!   with increasing backoff until one of the entities releases the value. A [check](crate::Entities::check) reports both entities.
-//! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the consistency of the index entity that refers to the blob: it is consistent within the partition,
+//! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the consistency of the index entity that refers to the blob. It is consistent within the partition,
 //!   and eventually consistent in other partitions. The new blob is complete before the entity refers to it, and the write of the entity is conditional on its
 //!   `ETag`. Blobs left unreferenced by a change or a crash are [collected](crate::Entities::collect_orphaned_lists) after a grace period. If a blob is
 //!   collected before a reader has read it, the reader rereads the index entity.
@@ -91,7 +91,7 @@
 //! # When not to
 //! - If the value is already in the key, use a range or a prefix, which needs no index.
 //! - If thousands of entities share a value, or many writers change them concurrently, declare copies instead of a list, with keys that end with the entity's
-//!   key. A blob has room for such a list, but each change still writes the entire list.
+//!   key. A blob has room for a long list, but each change still writes the entire list.
 //! - Avoid copies in a partition that is already hot, because they multiply its load. Put them into another partition and accept the delay.
 
 mod backfill;

@@ -17,17 +17,17 @@
 //!   (LOG-6). Several processes can log for the same service, because blobs are only created and never overwritten.
 //! - Unflushed lines are in memory, and are lost if the process ends. [The caller determines](LogWriter::flush_at) the block size: smaller blocks cost more
 //!   requests; with larger blocks, a crash loses more lines.
-//! - A line is in the folder for its hour or the next hour, because a block spans at most an hour and is stored under the hour of its last line (LOG-3),
-//!   regardless of the time of the flush. A read of an interval includes one more hour (LOG-5), so it misses no line.
+//! - A line is in the folder for its hour or the next hour. The reason is that a block spans at most an hour and is stored under the hour of its last line
+//!   (LOG-3), regardless of the time of the flush. A read of an interval includes one more hour (LOG-5), so it misses no line.
 //!
 //! # Cost
 //! A write costs one request per block, and one listing when a writer begins an hour. If other writers have added blobs for the service since the writer's last
-//! blob, a block costs one more request for one new blob, and a few more for several, including a listing of the hour. A read costs one listing per hour and
-//! one request per blob. A blob's content is skipped if the metadata shows that it contains no matching line.
+//! blob, a block costs one more request for one new blob. For several new blobs, it costs a few more, including a listing of the hour. A read costs one listing
+//! per hour and one request per blob. A blob's content is skipped if the metadata shows that it contains no matching line.
 //!
 //! # Bounds
 //! If one hour of a service has 1,000,000 blobs or more, the counters have more than six digits. Older programs skip blobs with longer counters and cannot
-//! write to such an hour, so update writers first. Stores without metadata (such as a local folder) are supported, but reads then download every blob.
+//! write to that hour, so update writers first. Stores without metadata (such as a local folder) are supported, but reads then download every blob.
 //!
 //! # When not to
 //! If individual entries are read by key, or the newest entries are read often, use [a log tail](crate::log_tail).

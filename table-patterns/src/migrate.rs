@@ -24,15 +24,15 @@
 //!
 //! # Bounds
 //! - Stop the source's writers first, because the copy misses rows written to key ranges it has already read, and the checksums then differ. A second copy from
-//!   the beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
+//!   the beginning transfers additions and changes, but rows that have since been deleted from the source remain in the target.
 //! - An existing row in the target is kept unless a copied row with the same key replaces it. Stop the target's writers, too. If they have allocated numbers
 //!   from a copied [sequence](crate::sequence) or continued a copied [feed](crate::feed), a second copy is refused, because it would rewind the sequence or
 //!   feed.
 //! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. An outbox's sealing keys are not
 //!   copied, so the target's workers set aside, as poison, the steps that a program has recorded for other partitions. To prevent this, copy
 //!   [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by). A seal also
-//!   covers the table's name: in a table with a different name, workers set aside all of these steps. Before a copy into such a table, run workers until all
-//!   steps are done.
+//!   covers the table's name: in a table with a different name, workers set aside all of these steps. If the name differs, run workers until all steps are done
+//!   before you copy the table.
 //! - Steps that were set aside are copied without their entries in the poison queue. Before the copy, [requeue](crate::outbox::Outbox::requeue_poison) them
 //!   and run workers.
 //! - The [guards](crate::outbox::guard) of rows written by steps are copied, with versions from the source's clock. If that clock was ahead, the target's

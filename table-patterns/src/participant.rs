@@ -23,7 +23,7 @@
 //! # Bounds
 //! Rows count towards the transaction's limits of 100 operations and 4 MiB. If a participant replaces the same row for several entities in a transaction
 //! ([`Changes::insert_or_replace`]), the last of these writes wins, as with separate transactions. Two participants with different names cannot write the same
-//! row in a transaction. The stored schema of a row's type is not checked: before a newer release adds an optional property, an index, a feed or copies to the
+//! row in a transaction. The stored schema of a row's type is not checked. Before a newer release adds an optional property, an index, a feed or copies to the
 //! type, stop the programs whose participants write its rows. Backfills and repairs of indexes do not change entity values, and do not call participants. A
 //! participant is attached to a store, so programs that do not attach it write entities without its rows. If all programs must follow a rule, declare it on the
 //! struct instead.

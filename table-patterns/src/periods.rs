@@ -19,7 +19,7 @@
 //!   it. Both store the type's schema, which other releases of the program [compare](table_core::Table::create_if_missing) with theirs.
 //! - [`expire`](PeriodTables::expire) drops exactly the tables whose period has ended and is no longer retained. It is idempotent and can be interrupted.
 //! - Reads of several periods merge the tables in key order (PAT-HVD-3). Rows in each partition are ordered by `RowKey`, chronologically if the time comes
-//!   first in the RowKey. Such a read is not a snapshot (CON-9).
+//!   first in the RowKey. A read of several periods is not a snapshot (CON-9).
 //!
 //! # Cost
 //! A write costs one request. A process's first write to a table takes a few more requests to open the table. A read costs at least one request per period,

@@ -19,7 +19,7 @@ use crate::omitted::{Unreadable, WholePage, whole_page};
 pub(crate) struct Position {
     range: usize,
     from: Option<Continuation>,
-    /// The hash of the ranges; `None` at the start. Different versions of the standard library may compute different hashes.
+    /// The hash of the ranges, or `None` at the start. Different versions of the standard library may compute different hashes.
     ranges: Option<u64>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct PageAt {
     pub(crate) page: Page,
     /// The rows that the page omits.
     pub(crate) unreadable: Vec<Unreadable>,
-    /// The position just past the page; `None` at the end of the last range.
+    /// The position just past the page, or `None` at the end of the last range.
     pub(crate) next: Option<Position>,
     /// `true` if the position was unusable and the first page was read instead, so the pass starts again.
     pub(crate) is_restart: bool,

@@ -13,7 +13,7 @@ use crate::requests::{self, CONCURRENCY};
 
 /// The minimum number of ascending keys in one partition that are read in pages instead of as single rows.
 const SOME: usize = 8;
-/// Limits the number of unneeded rows that are read: a page has at most two rows per requested key, and paging stops once more than two rows have been read per
+/// Limits the number of unneeded rows that are read. A page has at most two rows per requested key, and paging stops once more than two rows have been read per
 /// key found.
 const AROUND: usize = 2;
 /// The maximum number of rows in a page.

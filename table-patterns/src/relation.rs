@@ -27,7 +27,7 @@
 //! # Bounds
 //! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted, and does not read all rows. It removes
 //! each part as a plain row. It does not remove index rows or copies declared by the part's type, and does not check that type's stored schema, because the
-//! parent's handle is unaware of the parts' types. Delete parts of such types first, through a handle to their type. A [`check`](crate::Entities::check) of the
+//! parent's handle does not know the parts' types. Delete parts of such types first, through a handle to their type. A [`check`](crate::Entities::check) of the
 //! type finds remaining index rows, and removes them in repair mode. Deletes of parts are recorded in the [feed](crate::feed) if the parent's type, or a type
 //! in its [entity set](trait@crate::EntitySet), declares a feed. Otherwise, first delete the parts whose type has a feed, through a handle to their type.
 //! Concurrent inserts of parts under one parent are serialised.
@@ -291,7 +291,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
 /// A parent read before its parts.
 struct Parent<E> {
     etag: ETag,
-    /// The entity; `None` if deleting it does not require its values.
+    /// The entity, or `None` if deleting it does not require its values.
     current: Option<Current<E>>,
 }
 

@@ -1,7 +1,7 @@
 //! Helpers that run requests concurrently (IMP-5).
 //!
-//! The futures are boxed and store their results in shared memory, so the large polling code is independent of the result type and compiled once, in this
-//! crate, instead of in each program.
+//! The futures are boxed and store their results in shared memory. As a result, the large polling code is independent of the result type, and is compiled once
+//! in this crate instead of in each program.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -19,7 +19,7 @@
 //! the partition skip the row; a [migration](crate::migrate) copies it.
 //!
 //! # Guarantee
-//! A number is committed at most once, despite failures and concurrent processes, because `Next` is changed only if the row's `ETag` is still current, and only
+//! A number is committed at most once, despite failures and concurrent processes. `Next` is changed only if the row's `ETag` is still current, and only
 //! [`set`](GaplessSequence::set) can lower `Next` while the row exists. If a gapless unit fails, the next unit gets the same number. Both types may allocate
 //! numbers from the same sequence, which can then have gaps. A sequence belongs to the entity type that allocates its first number. Another entity type that
 //! uses a sequence with the same name in the partition gets an error; to share numbers, two entity types must allocate them through one handle.

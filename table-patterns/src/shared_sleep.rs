@@ -11,10 +11,10 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use table_core::runtime::{Runtime, ticks_of};
 
-/// The minimum time by which a sleep must be overdue before it counts as ended.
+/// The minimum delay after its scheduled end before a sleep counts as ended.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The reason why a sleep has ended.
+/// The reason for the end of a sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SleepEnd {
     /// The time has passed, according to the sleep function or the clock.

@@ -169,7 +169,7 @@ pub struct UnitOfWork<S, O> {
     reads: Reads,
     /// Rows with changed slots, in their new state.
     slots: HashMap<RowKey, Row>,
-    /// The state for detecting other processes' transactions and waiting for them; `None` outside a transaction.
+    /// The state for detecting other processes' transactions and waiting for them, or `None` outside a transaction.
     rivals: Option<Rivals>,
     /// The writes and steps so far, to warn of a unit that is dropped without a commit. A transaction commits its unit itself, and adds none.
     uncommitted: Uncommitted,

@@ -1,8 +1,8 @@
 //! Materialised views: a read model built from a change feed, with sums that count each entity once (IMP-6).
 //!
 //! # Context
-//! How many employees does each department have? How many routes start at an airport? Answering such a question from the entity rows requires a scan. A view is
-//! another table, laid out to answer such a question and updated after each change to the entity rows: the read side of CQRS.
+//! How many employees does each department have? How many routes start at an airport? Answering these questions from the entity rows requires a scan. A view is
+//! another table, which is laid out to answer them and is updated after each change to the entity rows: the read side of CQRS.
 //!
 //! # Key layout
 //! In the table of the view's rows:
@@ -57,7 +57,7 @@
 //!   that moves to another partition leaves an empty record in the old one. Empty records do not make later changes more expensive.
 //! - **Memory:** a rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` needs the same amount of
 //!   memory. On a store without key order, such as Cosmos DB, a rebuild also holds about 32 bytes for each partition of the view, for at most a million
-//!   partitions. A process that resumes such a rebuild rereads the view's partitions.
+//!   partitions. A process that resumes the rebuild rereads the view's partitions.
 //! - **Sums:** a sum is an `Int64`. If it overflows, the change fails and nothing is written. All changes to one sum write the same row, so one partition's
 //!   write throughput limits the rate of these changes.
 //! - **Row ownership:** a row written with `put` belongs to one source entity, so its key must contain the entity's key. A row is written either with `put` or
@@ -69,7 +69,7 @@
 //!   [`rebuild`](ViewTable::rebuild) repairs the partition. If a partition's feed was quiet when its table was deleted, the view does not notice the deletion
 //!   until the next change in the partition, and retains the partition's rows until then.
 //! - **Restores:** if the source is restored from a backup during a rebuild, rebuild the view again. The rebuild itself detects a restore only in the first
-//!   1,000 partitions with a feed, and no longer detects it in a partition whose restored feed has received as many changes as the restore discarded.
+//!   1,000 partitions with a feed. It no longer detects the restore in a partition whose restored feed has received as many changes as the restore discarded.
 //! - **Recreated tables:** a process that was applying a change while the view's table was deleted and recreated can write the change to the new table. If the
 //!   new view was rebuilt before this write, rebuild it again. To avoid this, stop the followers before you delete the table.
 //! - **Earlier releases:** do not rebuild the view while followers of an earlier release run. If you have done so, rebuild it again once they have stopped.

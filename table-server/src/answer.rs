@@ -133,7 +133,7 @@ impl Answer {
     }
 }
 
-/// Converts a header name. The names in responses to entity requests become constants, which are neither parsed nor copied.
+/// Converts a header name. The names used in responses to entity requests become constants, so they are neither parsed nor copied.
 fn own_name(name: &str) -> Option<HeaderName> {
     const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
     const DATA_SERVICE_ID: HeaderName = HeaderName::from_static("dataserviceid");

@@ -34,7 +34,7 @@ pub struct Config {
     pub public_key_anywhere: bool,
     /// The accepted bearer tokens, if any. They require HTTPS.
     pub bearer: Option<Bearer>,
-    /// The certificate for HTTPS; `None` for plain HTTP. [`observe`](Self::observe) always uses HTTP.
+    /// The certificate for HTTPS, or `None` for plain HTTP. [`observe`](Self::observe) always uses HTTP.
     #[cfg(feature = "tls")]
     pub tls: Option<Tls>,
 }

@@ -33,8 +33,8 @@ impl Cors {
         self.place(service).read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Checks whether a browser may send a request with this origin, method and headers. Returns the number of seconds for which the browser may cache the
-    /// permission, or `None` if the request is not allowed.
+    /// Checks whether a browser may send a request with this origin, method and headers. Returns how many seconds the browser may cache the permission, or
+    /// `None` if the request is not allowed.
     pub(crate) fn preflight(
         &self,
         service: Service,

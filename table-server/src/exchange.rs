@@ -136,8 +136,8 @@ impl Exchange {
     /// Returns a header that must not be repeated.
     ///
     /// # Errors
-    /// `InvalidInput` if it occurs several times or is not text. Such a header must not be treated as missing, because it may be a
-    /// condition such as `If-Match`.
+    /// `InvalidInput` if the header occurs several times or is not text. The header must not be treated as missing, because it may be a condition such as
+    /// `If-Match`.
     pub(crate) fn single(&self, name: &HeaderName) -> Result<Option<&str>, Refusal> {
         let mut values = self.headers.get_all(name).iter();
         let Some(first) = values.next() else { return Ok(None) };

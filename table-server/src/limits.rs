@@ -28,8 +28,9 @@ pub struct ServerLimits {
     pub unauthenticated_connections: usize,
     /// The time limit for a connection's first authenticated request, starting when the connection is accepted.
     pub first_request: Duration,
-    /// The maximum number of authenticated requests processed concurrently, and the maximum number being received concurrently. Half of the latter is divided
-    /// among the accounts, so slow uploads to one account do not block other accounts. Further requests are rejected with 503 `ServerBusy`.
+    /// The maximum number of authenticated requests processed concurrently, and the maximum number being received concurrently. Half of the maximum for
+    /// receiving is divided among the accounts, so slow uploads to one account do not block other accounts. Further requests are rejected with 503
+    /// `ServerBusy`.
     pub requests: usize,
     /// The maximum total size of responses not yet read by clients, in bytes. If it is exceeded, the server closes the connection with the oldest unread
     /// response from the IPv4 address or IPv6 /64 network with the most unread bytes.

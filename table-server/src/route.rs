@@ -67,8 +67,8 @@ fn located<'a, A: Borrow<Account>>(accounts: &'a [A], exchange: &mut Exchange) -
     exchange.locate(accounts)
 }
 
-/// Verifies a request's credential. At the secondary endpoint, a [doubled account](Exchange::undouble) is removed from the path if the signature is valid only
-/// without it, or if the signature does not cover the path and the path has no other meaning.
+/// Verifies a request's credential. At the secondary endpoint, a [doubled account](Exchange::undouble) is removed from the path in two cases: if the signature
+/// is valid only without it, and if the signature does not cover the path and the path has no other meaning.
 fn verified(account: &Account, bearer: Option<&Bearer>, exchange: &mut Exchange) -> Result<Access, Refusal> {
     let access = authorize::access(exchange, account, bearer);
     let may_be_doubled = match &access {
@@ -100,8 +100,7 @@ fn is_of_queue(exchange: &Exchange) -> bool {
     }
 }
 
-/// Returns `true` if a request may change a setting, or a table or queue together with its settings. Such a request must not be interrupted between the
-/// changes.
+/// Returns `true` if a request may change a setting, or a table or queue together with its settings. The request must not be interrupted between these changes.
 pub(crate) fn changes_settings(exchange: &Exchange) -> bool {
     let is_write = !matches!(exchange.method.as_str(), "GET" | "HEAD");
     let is_setting = || exchange.query("comp").is_some() || exchange.query("restype").is_some();

@@ -22,8 +22,8 @@ use crate::service::Service;
 /// The property that contains the setting's string.
 const TEXT: &str = "Text";
 /// The property that contains the creation time of the setting's table or queue, which identifies that table or queue. Service properties do not have it. Queue
-/// metadata stored before its queue is created, and settings stored by earlier releases, do not have it either. When the server starts, such a setting is
-/// assigned to the table or queue with its name.
+/// metadata stored before its queue is created, and settings stored by earlier releases, do not have it either. When the server starts, it assigns these
+/// settings to the table or queue with their name.
 const CREATED: &str = "Created";
 
 /// The kind of a setting. Its name is the `PartitionKey` of the stored settings.
@@ -201,8 +201,9 @@ impl Settings {
     /// Returns the creation time of the table or queue with the given name, or `None` for service properties.
     ///
     /// # Errors
-    /// `TableNotFound`, `QueueNotFound`, `TableBeingDeleted` or `QueueBeingDeleted` if the table or queue does not exist; `EngineClosed` or `EnginePoisoned`;
-    /// `OutOfRangeInput` if the time exceeds the range of a property value.
+    /// - `TableNotFound`, `QueueNotFound`, `TableBeingDeleted` or `QueueBeingDeleted` if the table or queue does not exist.
+    /// - `EngineClosed` or `EnginePoisoned`.
+    /// - `OutOfRangeInput` if the time exceeds the range of a property value.
     fn owner(&self, kind: Kind, name: &str) -> Result<Option<i64>> {
         let created = match kind {
             Kind::Properties => return Ok(None),

@@ -23,7 +23,7 @@ const REQUEST: u32 = 2;
 /// The examination time that counts as one unit of work. At 10,000 units per second, examining rejected requests takes at most a fifth of one thread's time.
 const UNIT: Duration = Duration::from_micros(20);
 /// The maximum number of units charged for examining one request. If an examination appears to take longer than this, the thread or the machine must have been
-/// suspended in the meantime.
+/// suspended during the examination.
 const EXAMINED: u32 = 1_000;
 /// The number of units of work that each connection may do for free. They suffice for a handshake and a request's head, so a client need not wait for other
 /// clients at its address.

@@ -1,7 +1,7 @@
 //! Connections that have not sent an authenticated request. Only a few are allowed, each for a short time.
 //!
-//! Any client that can reach the port can open a connection. Such a connection must not displace a connection with authenticated requests, and many connections
-//! from one address must not displace connections from other addresses. A connection is called a guest until its first authenticated request.
+//! Any client that can reach the port can open a connection. Until its first authenticated request, a connection is called a guest. A guest must not displace a
+//! connection with authenticated requests, and many guests from one address must not displace connections from other addresses.
 
 mod pace;
 

@@ -53,8 +53,8 @@ impl WriteLease {
         self.0.length.checked_sub(passed).filter(|remaining| !remaining.is_zero())
     }
 
-    /// Returns `true` if the lease has expired according to neither the elapsed time nor the clock's current time. The current time is checked too because, on
-    /// most systems, elapsed time does not advance while the machine is suspended.
+    /// Returns `true` if the lease is still valid according to both the elapsed time and the clock's current time. Both are checked because, on most systems,
+    /// elapsed time does not advance while the machine is suspended.
     #[must_use]
     pub fn is_fresh(&self) -> bool {
         self.remaining().is_some() && self.passed().is_some_and(|passed| passed < self.0.length)

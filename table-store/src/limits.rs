@@ -77,8 +77,8 @@ pub struct Limits {
 pub enum TransactionMeasure {
     /// The total size of the entities, calculated with the published formula, which counts two bytes per UTF-16 code unit of a string.
     Entities,
-    /// The size is not measured, because it is already limited in another way, such as by a server's limit on request bodies. The engine then skips its own
-    /// size check as well, even if its limits define another measure.
+    /// The size is not measured. It is already limited in another way, such as by a server's limit on request bodies. The engine then also skips its own size
+    /// check, even if its limits define another measure.
     Unmeasured,
     /// The size of the request body, as measured by the service.
     Body {

@@ -94,8 +94,10 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// (QUE-12).
     ///
     /// # Errors
-    /// `MessageNotFound` if the message does not exist; `PopReceiptMismatch` if it has since been received or updated again (QUE-13);
-    /// `OutOfRangeQueryParameterValue` if the time is out of range; `RequestBodyTooLarge` if the message text is too large.
+    /// - `MessageNotFound` if the message does not exist.
+    /// - `PopReceiptMismatch` if it has since been received or updated again (QUE-13).
+    /// - `OutOfRangeQueryParameterValue` if the time is out of range.
+    /// - `RequestBodyTooLarge` if the message text is too large.
     fn update(
         &self,
         queue: &QueueName,

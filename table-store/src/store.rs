@@ -42,8 +42,8 @@ pub struct Capabilities {
     /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol does not define
     /// them.
     pub checks: bool,
-    /// The state shared by all handles to the store, if only this process can use the store, such as a folder that the process has locked. `None` for the
-    /// service, because other programs, including ones built with other releases of this crate, may write to it at the same time.
+    /// The state shared by all handles to a store that only this process can use, such as a folder that the process has locked. `None` for the service, because
+    /// other programs may write to it at the same time, including programs built with other releases of this crate.
     pub exclusive: Option<Exclusive>,
 }
 
@@ -140,8 +140,8 @@ pub struct TablePage {
 
 /// A backend: tables of entities with one clustered index, and transactions within a partition.
 ///
-/// The trait has no `dyn TableStore`, because its functions return futures. A store of dynamic type is a [`DynTableStore`]: `DynTableStore::new(store)`. A type
-/// for every store is generic: `struct App<S: TableStore + Clone>`.
+/// The trait is not dyn-compatible, because its functions return futures. To choose a store at run time, wrap it in a [`DynTableStore`] with
+/// `DynTableStore::new(store)`. A type that works with every store is generic: `struct App<S: TableStore + Clone>`.
 ///
 /// # Contract
 /// - A read sees every write acknowledged before the read started (CON-2). A page is a snapshot of its partition (CON-8).

@@ -81,7 +81,7 @@ impl Transaction {
         Ok(transaction)
     }
 
-    /// Limits the time in which the transaction may be sent.
+    /// Limits the time during which the transaction may be sent.
     ///
     /// ```
     /// use std::time::Duration;
@@ -138,9 +138,12 @@ impl Transaction {
     /// Adds an operation.
     ///
     /// # Errors
-    /// `InvalidInput` if the transaction would have more than 100 operations (EGT-2); `RequestBodyTooLarge` if it would exceed 4 MiB (EGT-3);
-    /// `InvalidDuplicateRow` if it already writes the entity (EGT-4); a validation error if the entity exceeds the limits. After an error, the transaction is
-    /// unchanged.
+    /// - `InvalidInput` if the transaction would have more than 100 operations (EGT-2).
+    /// - `RequestBodyTooLarge` if it would exceed 4 MiB (EGT-3).
+    /// - `InvalidDuplicateRow` if it already writes the entity (EGT-4).
+    /// - A validation error if the entity exceeds the limits.
+    ///
+    /// After an error, the transaction is unchanged.
     pub fn push(&mut self, operation: Operation) -> Result<()> {
         let index = self.operations.len();
         (self.bytes, self.names) = self.check(&operation).map_err(|error| {

@@ -72,7 +72,7 @@ pub struct CorsRule {
     pub allowed_headers: String,
     /// The response headers readable by scripts.
     pub exposed_headers: String,
-    /// The number of seconds for which a browser may cache a preflight response.
+    /// How many seconds a browser may cache a preflight response.
     pub max_age_seconds: u32,
 }
 

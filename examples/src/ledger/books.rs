@@ -29,7 +29,7 @@ pub(super) type Audited = WithParticipants<Store>;
 /// A unit of work (one transaction over several entities) on the ledger.
 type Work = UnitOfWork<Audited, table_patterns::entities::NoOutbox>;
 
-/// The reason a request is refused.
+/// The reason for refusing a request.
 #[derive(Debug)]
 pub enum Refused {
     /// The entry has fewer than 2 or more than 50 postings, its postings do not sum to zero, or the sum of their absolute amounts overflows an `i64`.

@@ -41,8 +41,8 @@ struct LastQuery {
 }
 
 impl State {
-    /// Returns `true` if this query and the previous one start a fan-out: both are the same query, this one is for a later partition, and the previous one was
-    /// not yet part of a fan-out.
+    /// Returns `true` if this query and the previous one start a fan-out. This requires that both are the same query, this one is for a later partition, and
+    /// the previous one is not part of a fan-out yet.
     fn begins_fan_out(&mut self, table: &TableName, query: &Query) -> bool {
         let Some(partition_key) = query.keys.partition_key.single().map(str::to_owned) else {
             self.last = None;

@@ -203,7 +203,7 @@ async fn over_wire(
     Ok(Answer { status: answer.status, headers, body: answer.body })
 }
 
-/// The reason a request received no response.
+/// The error for a request that received no response.
 #[derive(Debug)]
 pub(crate) struct TransportError {
     /// `true` if the service may have received the request.

@@ -25,7 +25,7 @@ fn all(queue: &QueueName) -> String {
 /// Returns the path of a message.
 ///
 /// # Errors
-/// `MessageNotFound` if the identifier is empty, `.` or `..`. No message has such an identifier, and the path would address the queue or all its messages
+/// `MessageNotFound` if the identifier is empty, `.` or `..`. No message has one of these identifiers, and the path would address the queue or all its messages
 /// instead (QUE-3).
 fn one(queue: &QueueName, id: &MessageId) -> Result<String> {
     match id.as_str() {

@@ -31,7 +31,7 @@ pub const fn require_fan_out(
     }
 }
 
-/// Returns the number of partitions over which a key's buckets distribute rows. A bucket does not count if the key also contains the field from which the
+/// Returns the number of partitions over which the buckets of a key spread its rows. A bucket is ignored if the key also contains the field from which the
 /// bucket is computed.
 const fn spread(pieces: &[KeyPiece]) -> usize {
     let (mut partitions, mut at) = (1, 0);

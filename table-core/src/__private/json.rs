@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 use crate::property::{Json, PropertyFacts};
 use crate::schema::PropertySchema;
 
-/// A compile-time test for types whose JSON can be `null`. Such a value is stored as an absent property. In generated code, `MayBeNull::<T>::IS` resolves to a
-/// constant of this type if `T` is an `Option` or the `Json` of an `Option`, and to the constant of [`NotNull`] otherwise. A type parameter or a newtype does
-/// not count as an `Option`.
+/// Detects, at compile time, types whose JSON can be `null`. A value with the JSON `null` is stored as an absent property. In generated code,
+/// `MayBeNull::<T>::IS` is the constant of this type if `T` is an `Option` or the `Json` of an `Option`. Otherwise, it is the constant of [`NotNull`]. Type
+/// parameters and newtypes are not treated as an `Option`.
 #[derive(Debug)]
 pub struct MayBeNull<T>(PhantomData<T>);
 
@@ -21,7 +21,7 @@ impl<T> MayBeNull<Json<Option<T>>> {
     pub const IS: bool = true;
 }
 
-/// The fallback, which applies if `T` is neither an `Option` nor the `Json` of an `Option`.
+/// The fallback for every type other than an `Option` or the `Json` of an `Option`.
 pub trait NotNull {
     /// `false`, because the property is not expected to be absent.
     const IS: bool = false;

@@ -101,7 +101,7 @@ impl<'a> OwnerKey<'a> {
         })
     }
 
-    /// Appends a literal, and a field whose key text the index row stores as a string property.
+    /// Appends a literal and a field. The index row stores the field's key text as a string property.
     #[must_use]
     pub fn key_text<T>(
         self,
@@ -121,7 +121,7 @@ impl<'a> OwnerKey<'a> {
         })
     }
 
-    /// Appends a literal, and a field whose value the index row stores as a property.
+    /// Appends a literal and a field. The index row stores the field's value as a property.
     #[must_use]
     pub fn property<T>(
         self,

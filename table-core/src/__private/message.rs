@@ -24,7 +24,7 @@ impl Message {
         self
     }
 
-    /// Appends a string in which each `{, field}` is replaced by `, name`, or is removed if the name is empty.
+    /// Appends a string, replacing each `{, field}` with `, name`, or with nothing if the name is empty.
     pub(super) const fn with_field(mut self, text: &str, field: &str) -> Self {
         let mut rest = text.as_bytes();
         while let Some((&first, after)) = rest.split_first() {

@@ -75,8 +75,8 @@ pub(super) fn range<T>(
     Ok(TextRange { lower: lower_bound(lower, all.lower, place), upper: upper_bound(upper, all.upper, place) })
 }
 
-/// Returns the range of keys that start with a prefix and whose next character can be the first character of the part. Rows of other kinds that share the
-/// prefix are outside the range if their next characters sort before or after all possible characters of the part.
+/// Returns the range of keys that start with a prefix, followed by a character with which the part can start. The range excludes rows of other kinds with the
+/// same prefix if their next character sorts before or after all of these characters.
 pub(super) fn values(begin: &str, form: Form) -> TextRange {
     let all = TextRange::prefix(begin);
     let Some((first, last)) = form.alphabet.ends().filter(|_| form.min > 0) else { return all };

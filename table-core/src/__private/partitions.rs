@@ -34,8 +34,8 @@ pub fn partitions_with<E, P, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::prefix(begin, field, |text| encode(prefix, text))))
 }
 
-/// Divides the partitions whose keys consist of a prefix and a hash into `of` shares, and selects share number `share`, counted from 0. The shares cover equal
-/// ranges of hashes.
+/// Selects one of `of` shares of the partitions whose keys consist of a prefix and a hash. The shares are numbered from 0 and cover hash ranges of equal size;
+/// `share` is the number of the selected one.
 pub fn partitions_share<E, C: Class, F>(
     begin: impl Into<KeyTexts>,
     form: Form,
@@ -56,8 +56,8 @@ pub fn partitions_share<E, C: Class, F>(
     }))
 }
 
-/// Returns the key at the start of a share, or `None` if no bound is needed there: at the start of the first share, and at the end of the last one (`share`
-/// equals `of`).
+/// Returns the key at the start of a share, or `None` if no bound is needed there. This is the case for the first share, and for the end of the last one
+/// (`share` equals `of`).
 fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
     // The characters are sorted in key order, which differs from their order as base64 and base32 digits. In either order, each hash belongs to exactly one
     // share.

@@ -47,7 +47,7 @@ pub const fn property_schema(
 /// Returns the row if all properties were written (`to_row`). The results are checked together, because each `?` in an expansion adds to the compile time.
 ///
 /// # Errors
-/// The first error among the properties.
+/// The first error in `properties`.
 #[inline]
 pub fn written<const N: usize>(properties: [Result<()>; N], row: RowWriter) -> Result<Row> {
     properties.into_iter().collect::<Result<()>>()?;
@@ -57,7 +57,7 @@ pub fn written<const N: usize>(properties: [Result<()>; N], row: RowWriter) -> R
 /// Checks that all parts of a key were written (`encode_key`).
 ///
 /// # Errors
-/// The first error among the parts.
+/// The first error in `parts`.
 #[inline]
 pub fn encoded<const N: usize>(parts: [Result<()>; N]) -> Result<()> {
     parts.into_iter().collect()
@@ -66,7 +66,7 @@ pub fn encoded<const N: usize>(parts: [Result<()>; N]) -> Result<()> {
 /// Checks that all parts of an index key were written (`Index::encode_key`).
 ///
 /// # Errors
-/// The first error among the parts.
+/// The first error in `parts`.
 #[inline]
 pub fn entered<const N: usize>(parts: [Result<()>; N]) -> Result<bool> {
     encoded(parts).map(|()| true)
@@ -120,7 +120,7 @@ pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
 /// Returns an error. Trait methods generated for an invalid declaration call this function, so rustc reports only the errors in the declaration itself.
 ///
 /// # Errors
-/// This function always returns an error. A program with such a declaration does not compile.
+/// Always returns an error. The function never runs, because a program with an invalid declaration does not compile.
 pub fn stub<T>() -> Result<T> {
     Err(Error::new(ErrorCode::NotImplemented, "the declaration of the entity has mistakes"))
 }

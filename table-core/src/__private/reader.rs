@@ -137,7 +137,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep::<()>(Err(error)).is_some()
     }
 
-    /// Returns `true` if `text` is the encoding of `value`. Otherwise records an error. `text` is another key part for the same field.
+    /// Checks that `text`, another key part for the same field, is the encoding of `value`. Returns `false` and records an error if it is not.
     pub fn is_same<T>(&mut self, field: &'static str, value: &T, text: &str, encode: Encode<T>) -> bool {
         let mut expected = String::with_capacity(text.len());
         let encoded = of_field(field, encode(value, &mut expected)).and_then(|()| {

@@ -1,7 +1,7 @@
 //! Declares methods and bounds with messages that name the fields of a struct, for generated code.
 
-/// Declares methods of row selections that cannot be called. The bound of an entry is satisfied by no type, and its message shows the right method. The lifetime
-/// is needed because rustc refuses an unsatisfiable bound without parameters at its definition.
+/// Declares methods of row selections that cannot be called. No type satisfies an entry's bound, and the compile error shows the right method. The bound has a
+/// lifetime parameter because rustc rejects an unsatisfiable bound without parameters where it is declared.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_parts {
@@ -21,7 +21,7 @@ macro_rules! __refused_parts {
     };
 }
 
-/// Declares a bound of ranges that no range satisfies. Its message shows the key that has ranges.
+/// Declares a bound on ranges that no range satisfies. The compile error shows the key that supports ranges.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_ranges {

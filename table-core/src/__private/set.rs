@@ -13,8 +13,8 @@ use crate::set::SetOf;
 
 use super::message::Message;
 
-/// Fails if the members of a set or group are in different tables, if their rows or the rows of their indexes cannot be distinguished (PAT-HET-1), or if two
-/// members have the same schema name.
+/// Fails if the members of a set or group are in different tables or two of them have the same schema name. Also fails if their rows, or the rows of their
+/// indexes, cannot be distinguished (PAT-HET-1).
 ///
 /// `current[n]` is the index in `members` of the current version of member `n`'s type. The slice is empty if no member is a version of another. Versions of one
 /// type may share an entity index.

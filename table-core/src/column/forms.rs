@@ -1,5 +1,5 @@
-//! Traits whose messages show the columns and the key of an entity. The derive implements them for each entity, under a bound that no entity satisfies, so rustc
-//! reports that bound and its message, which contains the names of the fields. The messages here are shown for other types.
+//! Traits whose error messages show the columns and the key of an entity. The derive implements them for each entity, under a bound that no entity satisfies.
+//! As a result, rustc reports that bound, and its message contains the names of the entity's fields. The messages in this module are shown for all other types.
 
 use crate::column::{Condition, IntoCondition, KeyColumn};
 use crate::property::Property;
@@ -26,7 +26,7 @@ pub trait ShowsKey<A> {
     type Never: Property;
 }
 
-/// A column of a stored property, which no [`KeyColumn`] is. A method that requires it does not compile for a key column.
+/// A column of a stored property. [`KeyColumn`] does not implement this trait, so methods that require it do not compile for a key column.
 pub trait IsProperty<E> {}
 
 impl<E: ShowsKey<Self>, T> IsProperty<E> for KeyColumn<E, T> {}

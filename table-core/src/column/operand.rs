@@ -142,7 +142,7 @@ operand! {
     u128: u128 => number Value::String(property::wide(number));
 }
 
-/// A number that may be outside the range of `Edm.Int64`. If it is, it is greater or less than every stored value.
+/// A number that may not fit into an `Edm.Int64`. A number that does not fit is greater or less than every stored value.
 enum Bounded {
     Stored(i64),
     Above,

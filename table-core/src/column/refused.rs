@@ -1,4 +1,4 @@
-//! Methods that columns lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
+//! Placeholders for methods that other libraries offer on columns. Calling one is a compile error that suggests the right method.
 
 use std::cmp::Ordering;
 
@@ -6,8 +6,8 @@ use crate::column::forms::IsProperty;
 use crate::column::{Column, Condition, KeyColumn};
 use crate::refused::{Refused, refused_by_name, refused_methods};
 
-/// A bound that no column satisfies, required by methods such as `contains` and `ends_with`. Its error message explains that a filter compares only whole
-/// values and prefixes.
+/// Never implemented, so a call to a method such as `contains` or `ends_with` is a compile error. The message explains that a filter compares only whole values
+/// and prefixes.
 #[diagnostic::on_unimplemented(
     message = "[T098] a filter cannot search within texts",
     label = "the service compares whole values and prefixes",
@@ -33,21 +33,21 @@ named_otherwise! {
     Compares: "write `eq`, `ne`, `gt`, `ge`, `lt` or `le`", "the column and the value stay the same: `{E}::….eq(…)`";
     /// Required by methods that compare with a range, such as `between`.
     Ranges: "write `{E}::….ge(…).and({E}::….le(…))`", "a range is two comparisons of the same column, with its smallest and its largest value";
-    /// Required by other libraries' names for `is_in`.
+    /// Required by the equivalents of `is_in` in other libraries.
     Lists: "write `is_in`", "the values stay the same: `{E}::….is_in([…])`";
     /// Required by methods that negate `is_in`.
     ListsOthers: "write `is_in([…])`, and `!` before the column", "`!{E}::….is_in([…])` matches the entities whose property is none of the values";
-    /// Required by other libraries' names for `starts_with`.
+    /// Required by the equivalents of `starts_with` in other libraries.
     Begins: "write `starts_with`", "`{E}::….starts_with(\"…\")` matches the texts that start with a prefix";
     /// Required by methods that combine conditions, such as `and`, when called on a column.
     Combines: "write a comparison first: `{E}::….eq(…).and(…)`", "a column of `bool` is a condition itself: `{E}::… & {E}::….eq(…)`, and `!{E}::…`";
-    /// Required by other libraries' names for `is_absent`.
+    /// Required by the equivalents of `is_absent` in other libraries.
     Absent: "write `is_absent()`", "`{E}::….is_absent()` matches the entities that lack the property";
     /// Required by methods that negate `is_absent`.
     Present: "write `is_absent()`, and `!` before the column", "`!{E}::….is_absent()` matches the entities that have the property";
 }
 
-/// A bound that no column satisfies, required by methods such as `to_lowercase` and `year`. Its error message explains that a filter compares stored values
+/// Never implemented, so a call to a method such as `to_lowercase` or `year` is a compile error. The message explains that a filter compares stored values
 /// without transforming them.
 #[diagnostic::on_unimplemented(
     message = "[T235] a filter compares the stored values of a column of `{E}`, and computes none from them",

@@ -6,7 +6,7 @@ use crate::column::{Column, KeyColumn};
 use crate::property::Property;
 use crate::query::EntityRef;
 
-/// Marks a [`Column`] on which neither the key nor an index depends. A patch can set such a column.
+/// Marks a [`Column`] that neither the key nor an index depends on. A patch can set it.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -28,8 +28,8 @@ use crate::query::EntityRef;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {}
 
-/// Marks a [`Column`] that an index may depend on or copies may include. A patch of a [`Table`](crate::Table) cannot set such a column: the patch does not read
-/// the old value, so it could not update the index. If an index has a function in `when`, all columns of the entity have this marker.
+/// Marks a [`Column`] that an index may depend on or copies may include. A patch of a [`Table`](crate::Table) cannot set it: the patch does not read the old
+/// value, so it could not update the index. If an index has a function in `when`, all columns of the entity have this marker.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -55,8 +55,8 @@ pub enum Plain {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexed {}
 
-/// Marks a [`Column`] of a property the key depends on, such as a timestamp whose hour is in the key. No patch can set such a column, because the key of an
-/// entity cannot change.
+/// Marks a [`Column`] of a property the key depends on, such as a timestamp whose hour is in the key. No patch can set it, because the key of an entity cannot
+/// change.
 ///
 /// ```
 /// # use chrono::{DateTime, Utc};
@@ -95,7 +95,7 @@ pub trait Patchable {}
 #[diagnostic::do_not_recommend]
 impl Patchable for Plain {}
 
-/// A marker for columns on which the key does not depend. A patch that maintains the entity's indexes can set such a column.
+/// A marker for columns that the key does not depend on. A patch that maintains the entity's indexes can set these columns.
 ///
 /// ```
 /// use table_core::column::{Indexed, OutsideKey};

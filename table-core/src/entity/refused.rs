@@ -1,8 +1,8 @@
-//! Methods that entities lack but other libraries have. A call to such a method does not compile, and the error message names the right method.
+//! Placeholders for methods that other libraries offer on entities. Calling one is a compile error that suggests the right method.
 
 use crate::refused::Refused;
 
-/// A bound that no entity satisfies, required by methods such as `partition_key` and `row_key`. Its error message suggests `key_of`.
+/// Never implemented, so a call to a method such as `partition_key` or `row_key` is a compile error that suggests `key_of`.
 #[diagnostic::on_unimplemented(
     message = "[T245] `{Self}` has no method of this name: an entity is a plain struct, and its key is encoded from its fields",
     label = "write `key_of()?`",
@@ -11,8 +11,7 @@ use crate::refused::Refused;
 )]
 pub trait KeepsKey: Refused {}
 
-/// A bound that no entity satisfies, required by methods such as `etag` and `timestamp`. Its error message suggests calling them on the `Versioned` returned by
-/// a read.
+/// Never implemented, so a call to a method such as `etag` or `timestamp` is a compile error that suggests calling them on the `Versioned` returned by a read.
 #[diagnostic::on_unimplemented(
     message = "[T245] `{Self}` has no method of this name: the version of an entity is kept with the entity that was read, a `Versioned<{Self}>`",
     label = "write it for the result of a read: `found.etag()`, `found.timestamp()`",
@@ -21,7 +20,7 @@ pub trait KeepsKey: Refused {}
 )]
 pub trait KeepsVersion: Refused {}
 
-/// A bound that no type satisfies, required by methods such as `into_inner` of a `Versioned`. Its error message suggests `into_value`.
+/// Never implemented, so a call to a method such as `into_inner` of a `Versioned` is a compile error that suggests `into_value`.
 #[diagnostic::on_unimplemented(
     message = "[T245] a `Versioned` has no method of this name: it is an entity with its version",
     label = "write `into_value()`",

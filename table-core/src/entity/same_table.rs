@@ -6,7 +6,7 @@ use crate::entity::ToEntity;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedTable<const NUMBER: u64> {}
 
-/// The table of a type without a schema. Such a type can be stored in any table.
+/// The table of a type without a schema, which can be stored in any table.
 ///
 /// ```
 /// use table_core::entity::AnyTable;

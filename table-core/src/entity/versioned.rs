@@ -84,7 +84,7 @@ impl<T: FromEntity> Versioned<T> {
         Self::read_with(entity, T::from_entity)
     }
 
-    /// Reads another entity into this value. If that fails, the error does not contain the entity's key, and this value is a mix of both entities.
+    /// Reads another entity into this value. If that fails, the error does not contain the entity's key, and this value may contain fields of both entities.
     #[inline]
     pub(crate) fn read_again(&mut self, entity: EntityRef<'_>, is_same_partition: bool) -> Result<()> {
         self.value.read_again(entity, is_same_partition)?;

@@ -2,7 +2,7 @@
 
 use table_store::Fault;
 
-/// The reason the rows in a range do not match the fields of a group.
+/// An error caused by rows that do not match the fields of a group.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum GroupFault {
     #[error("no `{entity}` found; declare the field `{field}` as `Option<One<_>>` if it may be missing")]

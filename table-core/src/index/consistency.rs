@@ -69,7 +69,7 @@ pub trait Consistency: sealed::Sealed + 'static {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StronglyConsistent {}
 
-/// The consistency of an index in another partition or table. Such an index is updated after the entities and may be stale (PAT-INTER-3).
+/// The consistency of an index in another partition or table, which is updated after the entities and may be stale (PAT-INTER-3).
 ///
 /// ```
 /// # use table_core::Entity;
@@ -95,8 +95,7 @@ pub enum StronglyConsistent {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventuallyConsistent {}
 
-/// A bound on the consistency of the sources that `get`, `query` and `get_by_index` of `table_patterns::Entities` read. Only [`StronglyConsistent`] implements
-/// it.
+/// The consistency required by `get`, `query` and `get_by_index` of `table_patterns::Entities`. Only [`StronglyConsistent`] implements it.
 ///
 /// ```
 /// use table_core::index::{ReadAtOnce, StronglyConsistent};
@@ -113,7 +112,7 @@ pub enum EventuallyConsistent {}
     note = "`get_eventual({E}::…(…)).await?` is an `Option` of an `Eventual`; `found.primary(&entities).await?` reads the entity itself"
 )]
 pub trait ReadAtOnce<E>: Consistency {
-    /// An associated type that exists only if the consistency implements this trait. It lets rustc report a violated bound only once.
+    /// Exists only if the consistency implements this trait, so rustc reports a violated bound only once.
     #[doc(hidden)]
     type Checked;
 }
@@ -122,8 +121,8 @@ impl<E> ReadAtOnce<E> for StronglyConsistent {
     type Checked = ();
 }
 
-/// A bound on the consistency of the sources that `get_eventual`, `query_eventual` and `get_by_index_eventual` of `table_patterns::Entities` read. Only
-/// [`EventuallyConsistent`] implements it.
+/// The consistency required by `get_eventual`, `query_eventual` and `get_by_index_eventual` of `table_patterns::Entities`. Only [`EventuallyConsistent`]
+/// implements it.
 ///
 /// ```
 /// use table_core::index::{EventuallyConsistent, ReadLater};
@@ -140,7 +139,7 @@ impl<E> ReadAtOnce<E> for StronglyConsistent {
     note = "`get_eventual` and `query_eventual` read indexes in other partitions and tables"
 )]
 pub trait ReadLater<E>: Consistency {
-    /// An associated type that exists only if the consistency implements this trait. It lets rustc report a violated bound only once.
+    /// Exists only if the consistency implements this trait, so rustc reports a violated bound only once.
     #[doc(hidden)]
     type Checked;
 }

@@ -170,17 +170,17 @@ impl Form {
 pub struct Facts {
     /// `true` if greater values are encoded as smaller strings, which swaps the ends of a range. Ignored if the form is not ordered.
     pub descending: bool,
-    /// The number of possible values if the type has few, like a `bool` or an enum; `None` for all other types. A partition key whose first field has few
+    /// The number of possible values if the type has few, like a `bool` or an enum, or `None` for all other types. A partition key whose first field has few
     /// values is rejected (HPK-9).
     pub cardinality: Option<usize>,
-    /// `true` if the value follows the time of the write, as a timestamp, an hour or a day does. Entities written at about the same time then have neighbouring
-    /// keys. A partition key that consists only of such values is rejected (PAT-ANTI-1).
+    /// `true` if the value increases with the time of the write, like a timestamp, an hour or a day. Entities written at about the same time then have
+    /// neighbouring keys. A partition key that consists only of such values is rejected (PAT-ANTI-1).
     pub follows_time: bool,
-    /// The description of a mistake in the codec's arguments for this type, such as six digits for a `u8`; `None` if the arguments are valid.
+    /// The description of a mistake in the codec's arguments for this type, such as six digits for a `u8`, or `None` if the arguments are valid.
     /// `#[derive(Entity)]` and `#[derive(KeyPart)]` report this text at the field, with `{, field}` replaced by `, name`.
     pub fault: Option<&'static str>,
-    /// `true` if the codec writes digits that are missing from a property of this type, such as nanoseconds of a timestamp (TICK-6). `#[derive(Entity)]`
-    /// rejects such a codec for a field also stored as a property, because the key would differ from the stored property.
+    /// `true` if the codec writes digits that a property of this type does not store, such as nanoseconds of a timestamp (TICK-6). `#[derive(Entity)]` rejects
+    /// such a codec for a field also stored as a property, because the key would differ from the stored property.
     pub finer_than_property: bool,
     /// `true` if the codec writes strings unchanged and rejects strings that do not match the form. `#[derive(Entity)]` then rejects string transformations
     /// whose result never matches the form, such as lower case for a ULID.

@@ -13,7 +13,7 @@ pub(super) const HEAD: &str = "review the changes before you commit them";
 /// The maximum number of characters in a difference report.
 const REPORT: usize = 100_000;
 
-/// The reason a layout file cannot be read or written, or does not match the program.
+/// An error from reading, checking or writing a layout file.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LayoutFileFault {
     #[error("TABLES_UPDATE is `{}`; set it to `1` or `force`, or unset it", quoted(.0))]

@@ -6,7 +6,7 @@ use table_store::{EdmType, Fault, quoted};
 
 use crate::schema::UNCLAIMED;
 
-/// The reason a value cannot be written to or read from a property.
+/// An error from writing a value to a property, or from reading it back.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum PropertyFault {
     #[error("the stored value is {found}, expected {wanted}; read the entity as a `TableEntity`, or change the type", found = .found.map_or("absent", EdmType::name))]

@@ -18,8 +18,8 @@ use crate::row::RowWriter;
 /// - The JSON has at most 32,768 UTF-16 code units (TYPE-10). Filters see it only as text.
 /// - A value whose JSON is `null` is stored as an absent property, and an absent property is read as `null` (ENT-3). As a result, `Json<Option<T>>` and
 ///   `Option<Json<T>>` are stored in the same way.
-/// - At any depth, a value that serde writes as `null` but would read as another value is rejected: NaN, an infinity, and `Some` of a `null`, such as
-///   `Some(None)`. The outer `Option` of an `Option<Json<Option<T>>>` is not checked: `Some(Json(None))` is read as `None`.
+/// - Values that serde writes as `null` but reads as another value are rejected at any depth: NaN, an infinity, and `Some` of a `null`, such as `Some(None)`.
+///   The outer `Option` of an `Option<Json<Option<T>>>` is not checked: `Some(Json(None))` is read as `None`.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};

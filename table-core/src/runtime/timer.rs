@@ -12,7 +12,7 @@ use std::{io, mem, process, thread};
 /// The thread exits once its queue has been empty for this long.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// The maximum time for which a poll blocks its thread. A poll blocks only if the timer's thread cannot be started.
+/// The longest time that a poll blocks its thread. A poll blocks only if the timer's thread cannot be started.
 const NAP: Duration = Duration::from_millis(1);
 
 /// The timer of the process.
@@ -149,7 +149,7 @@ impl Queue {
 /// start the thread again and, if this fails, blocks for at most [`NAP`], so the executor's other tasks can proceed.
 pub(super) struct Sleep {
     timer: &'static Timer,
-    /// The key in the queue, or `None` if the end cannot be represented. Such a sleep never ends.
+    /// The key in the queue, or `None` if the end cannot be represented. In that case, the sleep never ends.
     place: Option<Place>,
     is_queued: bool,
 }

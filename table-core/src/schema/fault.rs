@@ -2,7 +2,7 @@
 
 use table_store::{Fault, quoted};
 
-/// The reason a string cannot be parsed as a schema.
+/// An error in the text of a schema.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum SchemaFault {
     #[error("the schema has format version {}; use the program that wrote it", quoted(.0))]

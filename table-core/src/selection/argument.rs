@@ -155,8 +155,8 @@ impl<R> Ordered<true> for R {}
 /// A marker for key parts that can be selected without the parts after them. `SelfDelimiting<true>` is implemented for all types, and `SelfDelimiting<false>`
 /// for none.
 ///
-/// Some parts can be decoded only if the key is read from its end. A value of such a part may also be a prefix of longer values, so no key range contains
-/// exactly the rows with one value or prefix.
+/// Some parts can be decoded only from the end of the key. A value of such a part may also be a prefix of longer values, so no key range contains exactly the
+/// rows with one value or prefix.
 ///
 /// ```
 /// use table_core::selection::SelfDelimiting;

@@ -2,7 +2,7 @@
 
 use table_store::Fault;
 
-/// The reason a selection's keys cannot be read.
+/// An error caused by a selection whose keys cannot be read.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum SelectionFault {
     #[error("the query reads no keys")]

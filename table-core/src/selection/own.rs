@@ -9,9 +9,9 @@ use crate::schema::{self, EntitySchema, IndexSchema, KeyPiece};
 use crate::selection::{Class, Keys, Selection};
 
 impl<E: Entity, C: Class> Selection<E, C> {
-    /// Excludes the index rows of `E` (copies and lists) from the ranges if a leading literal distinguishes their keys from entity keys: the literal at the
-    /// start of the `RowKey` or, if the index has separate partitions in the same table, at the start of the `PartitionKey`. If the `RowKey` of an index row
-    /// may equal that of an entity, the index's partitions are excluded. `Entities` does not insert an entity into such a partition.
+    /// Excludes the index rows of `E` (copies and lists) from the ranges if a leading literal distinguishes their keys from entity keys. This is the literal at
+    /// the start of the `RowKey` or, if the index has separate partitions in the same table, at the start of the `PartitionKey`. If the `RowKey` of an index
+    /// row may equal that of an entity, the index's partitions are excluded. `Entities` does not insert an entity into such a partition.
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};
@@ -83,7 +83,7 @@ fn excluded_partitions(schema: &EntitySchema, index: &IndexSchema) -> Option<&'s
     (same_table && !literal.is_empty() && is_apart).then_some(literal)
 }
 
-/// Returns `true` if the `RowKey`s of the index and of the entities may be equal. Only their partitions then distinguish the index's rows from entities.
+/// Returns `true` if the `RowKey`s of the index and of the entities may be equal. In that case, only the partition distinguishes an index row from an entity.
 fn looks_alike(schema: &EntitySchema, index: &IndexSchema) -> bool {
     !schema::disjoint(schema.row_key, index.row_key)
 }

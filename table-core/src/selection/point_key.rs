@@ -52,7 +52,7 @@ pub trait PointKey<E> {
             `{E}::key(&found.…, found.…)`"
 )]
 pub trait OwnSource<E>: Source + Sized {
-    /// An associated type that exists only if the source implements this trait. It lets rustc report a violated bound only once.
+    /// Exists only if the source implements this trait, so rustc reports a violated bound only once.
     #[doc(hidden)]
     type Checked;
 

@@ -1,9 +1,9 @@
-//! Methods that selections lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
+//! Placeholders for methods that other libraries offer on selections. Calling one is a compile error that suggests the right method.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::selection::Selection;
 
-/// A bound that no selection satisfies, required by methods such as `filter` and `collect`. Its error message suggests passing the selection to `query` first.
+/// Never implemented, so a call to a method such as `filter` or `collect` is a compile error that suggests passing the selection to `query` first.
 #[diagnostic::on_unimplemented(
     message = "[T204] a selection names keys; a query of it filters by properties and reads entities",
     label = "write `table.query(selection)` first",
@@ -11,7 +11,7 @@ use crate::selection::Selection;
 )]
 pub trait Queries<E>: Refused {}
 
-/// A bound that no selection satisfies, required by `to_string` and `as_str`. Its error message suggests `key`, which returns the encoded key of one entity.
+/// Never implemented, so a call to `to_string` or `as_str` is a compile error that suggests `key`, which returns the encoded key of one entity.
 #[diagnostic::on_unimplemented(
     message = "[T246] a selection is not a text: it is the key of an entity, or a part of the keys of several",
     label = "write `key()?` for the encoded key of one entity",

@@ -194,7 +194,7 @@ pub trait ReadableAs<T>: Source {
     /// `true` if the source may contain rows of other declared types.
     const IS_MIXED: bool = false;
 
-    /// A function that excludes index partitions from key ranges, because rows in them could be mistaken for a `T`; `None` if this is not necessary.
+    /// A function that excludes index partitions from key ranges, because rows in them could be mistaken for a `T`, or `None` if this is not necessary.
     #[doc(hidden)]
     const AROUND: Option<Around> = None;
 
@@ -207,7 +207,7 @@ pub trait ReadableAs<T>: Source {
     }
 
     /// Reads a row, reusing the memory of the previous value if one exists. Returns `false` if the row was skipped. After a skipped row or an error, the value
-    /// may be a mix of two entities and must not be used.
+    /// may contain fields of two entities and must not be used.
     #[doc(hidden)]
     #[inline]
     fn read_own_again(

@@ -35,9 +35,9 @@ const CONCURRENCY: usize = 8;
 ///   EGT-3), and written to up to 8 partitions concurrently. Within a partition, the order of entities is preserved.
 /// - Before each transaction, the program's permission to write is checked. If the schema of a newer release forbids the program's writes while the bulk write
 ///   runs, no further transaction is started.
-/// - After an error, no further transaction in the same partition and no further window is started, with one exception: if an index refuses an entity
-///   (`UniqueViolation`, `IndexListFull`), the entities before it in its transaction are written. [`BulkError::written`] contains the positions of
-///   the written entities, and [`resume`](Self::resume) skips them.
+/// - After an error, no further transaction in the same partition and no further window is started. The exception is an entity refused by an index
+///   (`UniqueViolation`, `IndexListFull`): the entities before it in its transaction are still written. [`BulkError::written`] contains the positions of the
+///   written entities, and [`resume`](Self::resume) skips them.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -258,8 +258,8 @@ async fn write_chain<T: BulkTarget>(
 
 /// Returns the positions and the error of a failed batch. If an index has refused one of the batch's entities, first commits the entities before it.
 ///
-/// IMPORTANT: if an index also refuses one of these earlier entities, the original error is returned, and nothing is committed. The earlier entity may need a
-/// unique value released by a later entity in the batch.
+/// If an index also refuses one of these earlier entities, nothing is committed and the original error is returned. The earlier entity may need a unique value
+/// released by a later entity in the batch.
 async fn fail<T: BulkTarget>(
     target: &T,
     Link { mut positions, batch }: Link<T::Batch>,

@@ -5,7 +5,7 @@ use table_store::{ErrorCode, Fault};
 use crate::key::EntityKey;
 use crate::schema::Evolution;
 
-/// The reason a call on a table is invalid.
+/// An error caused by an invalid call on a table.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TableFault {
     #[error(

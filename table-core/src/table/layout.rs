@@ -49,10 +49,10 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. They are also errors if the schema of `E` lacks an
     ///   index, a feed or copies of the stored schema, because running programs rely on these being complete. After an error, nothing has changed: if the
     ///   schema of one member of a set is refused, none is stored.
-    /// - A superseded schema belongs to an older version of the program. That version may run if everything its schema lacks is an optional property, or an
-    ///   index, a feed or copies whose backfill has not begun. Its schema may declare or require additional properties. If that version may run, the stored
-    ///   schema is not changed. If it may not run, opening the table is an error. The exception is a table without rows, if the schema of `E` has every index,
-    ///   feed and copy of the stored schema.
+    /// - A superseded schema belongs to an older version of the program. That version may run if its schema lacks only optional properties, and indexes, feeds
+    ///   or copies whose backfill has not begun. Its schema may declare or require additional properties. If the version may run, the stored schema is not
+    ///   changed. Otherwise, opening the table is an error, unless the table has no rows and the schema of `E` has every index, feed and copy of the stored
+    ///   schema.
     ///
     /// Before a write, the handle and its clones check the stored schema again if the last check is older than [five seconds](LEASE). If the program's older
     /// schema lacks an index, a feed or copies whose backfill has not begun, this check records that an older program is running, and the backfill is delayed
@@ -200,9 +200,9 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 
-    /// Returns the store's current time, and the last time an older program recorded that it was running. Such a program may still write, although its schema
-    /// lacks indexes, a feed or copies declared by the stored schema. If a [grant](Self::record_grant) to a program with a different schema expires later, its
-    /// expiry is returned instead. Sends one write and three reads.
+    /// Returns the store's current time, and the last time an older program recorded that it was running. The older program may still write, although its
+    /// schema lacks indexes, a feed or copies declared by the stored schema. If a [grant](Self::record_grant) to a program with a different schema expires
+    /// later, its expiry is returned instead. Sends one write and three reads.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};
@@ -327,8 +327,8 @@ impl<E, S: TableStore> Table<E, S> {
         Self { tracker: SchemaTracker::of_all(trackers), ..self }
     }
 
-    /// Returns a check for entities with a different schema in a table of the same store. A handle that writes such entities along with its own uses this
-    /// check. It queries the stored schema only if this handle has been opened. Clones of this handle share its result.
+    /// Returns a check for entities with a different schema in a table of the same store. It is intended for handles that write these entities along with their
+    /// own. The check queries the stored schema only if this handle has been opened. Clones of this handle share its result.
     #[doc(hidden)]
     #[must_use]
     pub fn admission(&self, design: &EntitySchema, table: TableName) -> Admission<S>

@@ -36,7 +36,7 @@ pub(crate) struct Paging {
     pub(crate) limit: Option<usize>,
     /// `true` if the query may skip rows of other types. In that case, it may have to read more rows than the limit.
     pub(crate) is_mixed: bool,
-    /// The function that removes ranges whose rows could be mistaken for the entities, or `None` if no range must be removed.
+    /// Removes ranges whose rows could be mistaken for the entities. `None` if no range must be removed.
     pub(crate) around: Option<Around>,
 }
 

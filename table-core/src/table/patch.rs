@@ -247,8 +247,8 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
 
     /// Sets a property. If the property is set twice, the last value is used.
     ///
-    /// `None` removes the property. On a [`Table`], such a patch reads the entity, replaces it if its version is unchanged, and retries after a conflict.
-    /// [`send`](Self::send) fails if a value cannot be stored.
+    /// `None` removes the property. On a [`Table`], a patch that removes a property reads the entity, replaces it if its version is unchanged, and retries
+    /// after a conflict. [`send`](Self::send) fails if a value cannot be stored.
     ///
     /// ```
     /// # use table_core::{Entity, TableStoreExt, embedded::Engine};
@@ -283,8 +283,10 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
     /// Sends the patch and returns the new version.
     ///
     /// # Errors
-    /// `ResourceNotFound` if the entity does not exist; `UpdateConditionNotSatisfied` if its version differs (MRG-2); `EntityTooLarge` if the
-    /// resulting entity is too large (SIZE-6); on an `Entities` handle of `table-patterns`, also any error from its write functions.
+    /// - `ResourceNotFound` if the entity does not exist.
+    /// - `UpdateConditionNotSatisfied` if its version differs (MRG-2).
+    /// - `EntityTooLarge` if the resulting entity is too large (SIZE-6).
+    /// - On an `Entities` handle of `table-patterns`, any error from its write functions.
     pub async fn send(self) -> Result<ETag> {
         let key = self.key.into_key()?;
         let values = self.values.map_err(|error| self.target.in_table(error))?;

@@ -143,7 +143,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// The first error among the lookups.
+    /// The first error from a lookup.
     pub fn get_many<K: IntoPoints<E, From: ReadableAs<E>>>(
         &self,
         keys: K,

@@ -1,4 +1,4 @@
-//! Methods that tables lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
+//! Placeholders for methods that other libraries offer on tables. Calling one is a compile error that suggests the right method.
 
 use crate::refused::Refused;
 
@@ -9,8 +9,7 @@ impl<E, S> Refused for crate::Table<E, S> {
     }
 }
 
-/// A bound that no handle satisfies, required by methods such as `save` and `upsert`. Its error message suggests `insert`, `insert_or_replace` or
-/// `insert_or_merge`.
+/// Never implemented, so a call to a method such as `save` or `upsert` is a compile error that suggests `insert`, `insert_or_replace` or `insert_or_merge`.
 #[diagnostic::on_unimplemented(
     message = "[T190] a table has no method of this name: each write says what happens if the entity exists",
     label = "write `insert`, `insert_or_replace` or `insert_or_merge`",
@@ -19,7 +18,7 @@ impl<E, S> Refused for crate::Table<E, S> {
 )]
 pub trait Saves<E>: Refused {}
 
-/// A bound that no handle satisfies, required by methods such as `modify` and `update_one`. Its error message suggests `update`.
+/// Never implemented, so a call to a method such as `modify` or `update_one` is a compile error that suggests `update`.
 #[diagnostic::on_unimplemented(
     message = "[T209] a table has no method of this name: a change reads the entity, and is repeated if another writer changed it",
     label = "write `update({E}::key(…), |entity| …)`",
@@ -28,7 +27,7 @@ pub trait Saves<E>: Refused {}
 )]
 pub trait Changes<E>: Refused {}
 
-/// A bound that no handle satisfies, required by methods such as `find` and `get_by_id`. Its error message suggests `get`.
+/// Never implemented, so a call to a method such as `find` or `get_by_id` is a compile error that suggests `get`.
 #[diagnostic::on_unimplemented(
     message = "[T191] a table has no method of this name: an entity is read by its key",
     label = "write `get({E}::key(…))`",
@@ -37,7 +36,7 @@ pub trait Changes<E>: Refused {}
 )]
 pub trait Finds<E>: Refused {}
 
-/// A bound that no handle satisfies, required by methods such as `insert_many` and `save_all`. Its error message suggests a bulk write or a transaction.
+/// Never implemented, so a call to a method such as `insert_many` or `save_all` is a compile error that suggests a bulk write or a transaction.
 #[diagnostic::on_unimplemented(
     message = "[T192] a table writes several entities in bulk, or in a transaction",
     label = "write `bulk().insert_all(entities)`",
@@ -46,7 +45,7 @@ pub trait Finds<E>: Refused {}
 )]
 pub trait WritesMany<E>: Refused {}
 
-/// A bound that no handle satisfies, required by methods such as `remove` and `delete_by_id`. Its error message suggests `delete`, which requires a version.
+/// Never implemented, so a call to a method such as `remove` or `delete_by_id` is a compile error that suggests `delete`, which requires a version.
 #[diagnostic::on_unimplemented(
     message = "[T203] a table has no method of this name: a delete names the key and the version of the entity",
     label = "write `delete({E}::key(…), etag)`",
@@ -54,7 +53,7 @@ pub trait WritesMany<E>: Refused {}
 )]
 pub trait Removes<E>: Refused {}
 
-/// A bound that no handle satisfies, required by methods such as `delete_many` and `clear`. Its error message suggests a bulk delete or `delete_table`.
+/// Never implemented, so a call to a method such as `delete_many` or `clear` is a compile error that suggests a bulk delete or `delete_table`.
 #[diagnostic::on_unimplemented(
     message = "[T203] a table has no method of this name: entities are deleted by their keys",
     label = "write `bulk().delete_all(keys)`, with `[{E}::key(…)]` or an iterator of keys; or `delete_table()`",
@@ -63,7 +62,7 @@ pub trait Removes<E>: Refused {}
 )]
 pub trait RemovesMany<E>: Refused {}
 
-/// A bound that no handle satisfies, required by methods such as `contains` and `has_key`. Its error message suggests `exists`.
+/// Never implemented, so a call to a method such as `contains` or `has_key` is a compile error that suggests `exists`.
 #[diagnostic::on_unimplemented(
     message = "[T191] a table has no method of this name: `exists` answers whether an entity has a key",
     label = "write `exists({E}::key(…))`",
@@ -71,7 +70,7 @@ pub trait RemovesMany<E>: Refused {}
 )]
 pub trait Contains<E>: Refused {}
 
-/// A bound that no handle satisfies, required by methods such as `create_table` and `ensure_created`. Its error message suggests `create_if_missing`.
+/// Never implemented, so a call to a method such as `create_table` or `ensure_created` is a compile error that suggests `create_if_missing`.
 #[diagnostic::on_unimplemented(
     message = "[T200] a table has no method of this name: `create_if_missing` creates the table and stores its schema",
     label = "write `create_if_missing()`",
@@ -79,7 +78,7 @@ pub trait Contains<E>: Refused {}
 )]
 pub trait Creates<E>: Refused {}
 
-/// A bound that no handle satisfies, required by methods such as `list` and `find_all`. Its error message suggests a query that selects keys.
+/// Never implemented, so a call to a method such as `list` or `find_all` is a compile error that suggests a query that selects keys.
 #[diagnostic::on_unimplemented(
     message = "[T201] a table has no method of this name: a query names the keys to read",
     label = "write `query({E}::partition(…)).collect()`",
@@ -87,8 +86,7 @@ pub trait Creates<E>: Refused {}
 )]
 pub trait ReadsAll<E>: Refused {}
 
-/// A bound that no handle satisfies, required by methods such as `filter` and `find_many`. Its error message suggests a query that selects keys and filters
-/// them.
+/// Never implemented, so a call to a method such as `filter` or `find_many` is a compile error that suggests a query that selects keys and filters them.
 #[diagnostic::on_unimplemented(
     message = "[T201] a table has no method of this name: a query names the keys to read, and filters them",
     label = "write `query({E}::partition(…)).filter({E}::….eq(…)).collect()`",
@@ -96,7 +94,7 @@ pub trait ReadsAll<E>: Refused {}
 )]
 pub trait Filters<E>: Refused {}
 
-/// A bound that no handle satisfies, required by methods such as `count` and `len`. Its error message suggests a query that counts its entities.
+/// Never implemented, so a call to a method such as `count` or `len` is a compile error that suggests a query that counts its entities.
 #[diagnostic::on_unimplemented(
     message = "[T201] a table has no method of this name: a query counts the entities that it reads",
     label = "write `query({E}::partition(…)).count()`",
@@ -104,7 +102,7 @@ pub trait Filters<E>: Refused {}
 )]
 pub trait Counts<E>: Refused {}
 
-/// A bound that no handle satisfies, required by `select`. Its error message suggests a query with a projection.
+/// Never implemented, so a call to `select` is a compile error that suggests a query with a projection.
 #[diagnostic::on_unimplemented(
     message = "[T201] a table has no method of this name: a query names the keys to read, and reads some properties as a type",
     label = "write `query({E}::partition(…)).project::<…>().collect()`, with a type that derives `Projection`",
@@ -112,7 +110,7 @@ pub trait Counts<E>: Refused {}
 )]
 pub trait Selects<E>: Refused {}
 
-/// A bound that no handle satisfies, required by methods such as `begin` and `create_batch`. Its error message suggests `transaction` with a partition.
+/// Never implemented, so a call to a method such as `begin` or `create_batch` is a compile error that suggests `transaction` with a partition.
 #[diagnostic::on_unimplemented(
     message = "[T202] a table has no method of this name: a transaction is on one partition",
     label = "write `transaction({E}::partition(…))`",
@@ -120,7 +118,7 @@ pub trait Selects<E>: Refused {}
 )]
 pub trait Begins<E>: Refused {}
 
-/// A bound that no handle of `table_patterns` satisfies, required by methods such as `begin` and `create_batch`. Its error message suggests `unit` with a
+/// Never implemented for a handle of `table_patterns`, so a call to a method such as `begin` or `create_batch` is a compile error that suggests `unit` with a
 /// partition.
 #[diagnostic::on_unimplemented(
     message = "[T202] a table has no method of this name: a unit is a transaction on one partition",
@@ -130,7 +128,7 @@ pub trait Begins<E>: Refused {}
 )]
 pub trait BeginsUnit<E>: Refused {}
 
-/// A bound that no handle satisfies, required by methods such as `drop_table`. Its error message suggests `delete_table`.
+/// Never implemented, so a call to a method such as `drop_table` is a compile error that suggests `delete_table`.
 #[diagnostic::on_unimplemented(
     message = "[T203] a table has no method of this name: `delete_table` deletes the table with all its rows",
     label = "write `delete_table()`",
@@ -138,7 +136,7 @@ pub trait BeginsUnit<E>: Refused {}
 )]
 pub trait Drops<E>: Refused {}
 
-/// A bound that no handle satisfies, required by methods such as `query_index` and `find_by_index`. Its error message suggests a selection from the index.
+/// Never implemented, so a call to a method such as `query_index` or `find_by_index` is a compile error that suggests a selection from the index.
 #[diagnostic::on_unimplemented(
     message = "[T191] a table has no method of this name: an index is a selection, a function of `{E}`",
     label = "write `query({E}::by_…(…)).collect()`, or `get({E}::by_…(…))` for a unique index",
@@ -146,7 +144,7 @@ pub trait Drops<E>: Refused {}
 )]
 pub trait ReadsIndex<E>: Refused {}
 
-/// A bound that no handle satisfies, required by methods such as `watch` and `subscribe`. Its error message suggests a feed.
+/// Never implemented, so a call to a method such as `watch` or `subscribe` is a compile error that suggests a feed.
 #[diagnostic::on_unimplemented(
     message = "[T264] a table has no method of this name: it does not notify; the changes of `{E}` are read from the feed of each partition",
     label = "write `feed()`, a handle that reads the changes; `store.entities::<{E}>()` has it, and `#[entity(feed)]` above `{E}` records them",

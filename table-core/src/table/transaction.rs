@@ -21,10 +21,10 @@ use crate::transaction::Transaction;
 
 /// Writes of entities in one partition, applied atomically by [`commit`](Self::commit) (EGT-9).
 ///
-/// Every function that adds an operation checks the limits before anything is sent: at most 100 operations (EGT-2), at most 4 MiB (EGT-3), one operation per
-/// entity (EGT-4), one partition (EGT-5), and the limits of an entity. A rejected operation leaves the transaction unchanged. Entities of other types in the
-/// same table are allowed (PAT-CK-3). If a non-empty transaction is dropped without a commit, nothing is written, and a `WARN` event is emitted. For larger
-/// writes, use [`Table::bulk`], which is not atomic.
+/// Every function that adds an operation checks the limits before anything is sent. A transaction has at most 100 operations (EGT-2) and 4 MiB (EGT-3), one
+/// operation per entity (EGT-4), and one partition (EGT-5). The limits of an entity are checked too. A rejected operation leaves the transaction unchanged.
+/// Entities of other types in the same table are allowed (PAT-CK-3). If a non-empty transaction is dropped without a commit, nothing is written, and a `WARN`
+/// event is emitted. For larger writes, use [`Table::bulk`], which is not atomic.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -214,9 +214,11 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Applies all operations atomically. Returns the new versions in the order of the operations, with `None` for each delete.
     ///
     /// # Errors
-    /// The error of the first operation that fails, with its [index](Error::operation) and key (IMP-3, EGT-34); `InvalidInput` if the transaction has no
-    /// operations (EGT-12); `SchemaMismatch` if a program with a newer schema forbids writes of one of the types. After an error, nothing has been applied,
-    /// unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
+    /// - The error of the first operation that fails, with its [index](Error::operation) and key (IMP-3, EGT-34).
+    /// - `InvalidInput` if the transaction has no operations (EGT-12).
+    /// - `SchemaMismatch` if a program with a newer schema forbids writes of one of the types.
+    ///
+    /// After an error, nothing has been applied, unless the error [is ambiguous](Error::is_ambiguous) (CON-11).
     pub async fn commit(self) -> Result<Vec<Option<ETag>>> {
         self.uncommitted.commit();
         self.table.submit(self.transaction, &self.written).await

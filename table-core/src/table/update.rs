@@ -98,7 +98,7 @@ impl<E> From<Selection<E, Point>> for UpdateFrom<E> {
     note = "many entities are read by a query, and updated one by one"
 )]
 pub trait IntoUpdateFrom<E>: Into<UpdateFrom<E>> {
-    /// An associated type that exists only if the argument implements this trait. It lets rustc report a violated bound only once.
+    /// Exists only if the argument implements this trait, so rustc reports a violated bound only once.
     #[doc(hidden)]
     type Checked;
 }

@@ -1,4 +1,4 @@
-//! Rereads the properties of an open container, which may have been deleted or replaced in the meantime, and compares them with the options.
+//! Rereads the properties of an open container, which may have been deleted or replaced since it was opened, and compares them with the options.
 
 use azure_data_cosmos::models::ContainerProperties;
 use table_core::{Result, TableName};

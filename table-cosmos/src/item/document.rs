@@ -20,7 +20,7 @@ pub(crate) struct ItemKey<'a> {
 
 /// Returns the document that stores an entity.
 ///
-/// `stored` is the replaced document. With a mapping, the new document keeps unmapped members and the JSON of unchanged values.
+/// `stored` is the document to replace. With a mapping, the new document keeps its unmapped members, and the JSON of its unchanged values.
 ///
 /// # Errors
 /// `InvalidInput` if a value cannot be represented in the format of its property. `Corrupted` if the mapping's paths do not fit the stored document.

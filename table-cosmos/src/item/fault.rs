@@ -11,7 +11,7 @@ pub(super) struct ForeignItem {
     pub(super) what: Foreign,
 }
 
-/// The reason an item is not an entity.
+/// An error that describes why an item is not an entity.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Foreign {
     #[error("its id is not the id of a RowKey")]

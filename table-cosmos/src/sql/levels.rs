@@ -1,8 +1,8 @@
 //! Converts the bounds of a PartitionKey range to bounds on a single level.
 //!
-//! A PartitionKey consists of its levels, each followed by `!`. `PartitionKey`s sort in the same order as their levels, except if a level
-//! contains a space, which is the only character in keys that sorts below `!`: `a b!` is less than `a!`. A bound may also contain control characters, which
-//! sort below `!` too. Where either matters, the bound is widened.
+//! A PartitionKey consists of its levels, each followed by `!`. `PartitionKey`s sort in the same order as their levels, unless a level contains a space. A
+//! space is the only character in keys that sorts below `!`, so `a b!` is less than `a!`. A bound may also contain control characters, which sort below `!`
+//! too. Where either matters, the bound is widened.
 
 use std::ops::Bound;
 

@@ -13,8 +13,8 @@ use crate::write::planned::Planned;
 pub(super) const CONFLICT: u16 = 409;
 
 impl CosmosTables {
-    /// Returns `true` if a rejection with 409 was caused by a unique key instead of an existing item. This is the case if the container has unique keys, and
-    /// the request either was not an insert or no item has its key.
+    /// Returns `true` if a rejection with 409 was caused by a unique key instead of an existing item. In that case, the container has unique keys, and either
+    /// the request was not an insert or no item has its key.
     pub(super) async fn is_of_value(&self, target: &Target<'_>, planned: &Planned) -> Result<bool> {
         if target.container.unique_keys.is_empty() {
             return Ok(false);

@@ -3,7 +3,7 @@
 use table_store::Fault;
 use table_store::etag::{ETag, IfMatch};
 
-/// The reason why a write cannot be applied.
+/// An error that prevents a write from being applied.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum WriteFault {
     #[error("the entity already exists; replace it, or use an upsert")]

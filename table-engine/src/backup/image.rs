@@ -76,8 +76,10 @@ impl BackupImage {
     /// Reads an entire file and verifies its checksums.
     ///
     /// # Errors
-    /// `Corrupted`, with the file and the offset, if the file is corrupted; `Io` if it cannot be read; `ServerBusy` if the process has run out of file
-    /// descriptors or memory; `EngineClosed` if the engine is closed.
+    /// - `Corrupted`, with the file and the offset, if the file is corrupted.
+    /// - `Io` if it cannot be read.
+    /// - `ServerBusy` if the process has run out of file descriptors or memory.
+    /// - `EngineClosed` if the engine is closed.
     pub fn check(&self, file: &BackupFile) -> Result<()> {
         self.after_read(self.base.check_file(file))
     }
@@ -85,8 +87,10 @@ impl BackupImage {
     /// Fills the buffer with bytes from a file, starting at an offset.
     ///
     /// # Errors
-    /// `Io` if the file cannot be read; `ServerBusy` if the process has run out of file descriptors or memory; `InvalidInput` if the file belongs to another
-    /// image; `EngineClosed` if the engine is closed.
+    /// - `Io` if the file cannot be read.
+    /// - `ServerBusy` if the process has run out of file descriptors or memory.
+    /// - `InvalidInput` if the file belongs to another image.
+    /// - `EngineClosed` if the engine is closed.
     pub fn read(&self, file: &BackupFile, offset: u64, buffer: &mut [u8]) -> Result<()> {
         self.after_read(self.base.read_file(file, offset, buffer))
     }
@@ -137,8 +141,10 @@ impl EngineOptions {
     /// Starts restoring a backup, given its `BACKUP` and `BASE`, to an empty or missing folder. The backup itself need not be stored in a folder.
     ///
     /// # Errors
-    /// `FolderNotOurs` if `to` is not empty, or the bytes are not a backup; `FormatTooNew` or `FormatTooOld` if this library cannot read the format;
-    /// `Corrupted` if the bytes are corrupted; `Io` if the folder cannot be written.
+    /// - `FolderNotOurs` if `to` is not empty, or the bytes are not a backup.
+    /// - `FormatTooNew` or `FormatTooOld` if this library cannot read the format.
+    /// - `Corrupted` if the bytes are corrupted.
+    /// - `Io` if the folder cannot be written.
     pub fn restoration(&self, manifest: &[u8], base: &[u8], to: impl AsRef<Path>) -> Result<Restoration> {
         let folder = folder::absolute(to.as_ref())?;
         manifest::check_backup(manifest, &folder)?;

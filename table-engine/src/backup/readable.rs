@@ -56,9 +56,11 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the engine is in memory; `FolderNotOurs` if the folder is not empty; `FolderLocked` if another backup
-    /// is being written to it; `Io` or `DiskFull` if the copy cannot be written; any error from
-    /// [`checkpoint`](Self::checkpoint).
+    /// - `InvalidInput` if the engine is in memory.
+    /// - `FolderNotOurs` if the folder is not empty.
+    /// - `FolderLocked` if another backup is being written to it.
+    /// - `Io` or `DiskFull` if the copy cannot be written.
+    /// - Any error from [`checkpoint`](Self::checkpoint).
     pub async fn salvage_backup(&self, folder: impl AsRef<Path>) -> Result<PartialBackup> {
         let base = self.base_to_back_up().await?;
         let target = &*folder::absolute(folder.as_ref())?;

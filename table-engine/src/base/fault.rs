@@ -88,7 +88,7 @@ pub(crate) enum Damage {
     Tally,
 }
 
-/// The reason why a backup cannot replace an earlier one in the same folder.
+/// An error that describes why a backup cannot replace an earlier one in the same folder.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 pub(crate) enum Unrelated {
     #[error("a backup of another engine, such as the one that this folder was restored from")]

@@ -19,7 +19,7 @@ use crate::base::tally::Tally;
 use crate::catalog::Catalog;
 use crate::key;
 
-/// A layer of a segment: a run of which only the keys within the segment's range are visible.
+/// A layer of a segment: a run, limited to the keys within the segment's range.
 #[derive(Clone, Debug)]
 pub(super) struct Layer {
     pub(super) run: Arc<Run>,
@@ -233,7 +233,7 @@ impl Version {
     }
 
     /// Returns the first key of a block range, and a key after its last key. If only a few rows lie between a range of tombstones and an end of its segment,
-    /// the range is extended to that end, because these rows would otherwise become a tiny segment.
+    /// the range is extended to that end. Otherwise, these rows would become a tiny segment.
     fn widened(&self, stretch: &Stretch, directory: &Directory) -> (Vec<u8>, Vec<u8>) {
         let (mut first, mut behind) = stretch.ends(directory);
         let hidden = 2 * directory.weigh(stretch.blocks.clone()).deletions;

@@ -3,7 +3,7 @@
 use table_store::Fault;
 use table_store::name::TableName;
 
-/// The reason the catalog rejects a request.
+/// An error from the catalog, such as a missing table.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum CatalogFault {
     #[error("the table does not exist; create it first")]

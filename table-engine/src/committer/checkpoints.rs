@@ -26,8 +26,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 /// A checkpoint starts when the memtable contains this many tombstones, because scans must skip each tombstone until a merge removes it.
 const DELETIONS: usize = 4_096;
 
-/// Estimates the number of bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts once it would free at least that many
-/// bytes.
+/// Estimates the number of bytes written by a checkpoint that only reclaims dropped tables. The checkpoint starts once it would free at least that many bytes.
 const fn reclaim_threshold(tables: usize) -> u64 {
     // The first term is the first extent of a journal file. The second term is the space for each table in both copies of `BASE`, which a merge may write
     // again.

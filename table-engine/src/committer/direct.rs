@@ -5,7 +5,7 @@
 //! drops tables, and removes the rows of dropped tables from memory. Each request is processed and answered separately: grouping would save nothing, because
 //! there is no sync.
 //!
-//! IMPORTANT: application code, such as a clock, a waker or a log subscriber, runs without the lock, because it may use the engine and may panic.
+//! Application code, such as a clock, a waker or a log subscriber, must run without the lock, because it may use the engine and may panic.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -2,7 +2,7 @@
 //!
 //! A published state shares its rows with the committer's state. Because of this sharing, the next write must copy each map node on the path to its row, and
 //! increment the reference counts of all rows in these nodes. That costs more than the write itself, so if callers run the committer, the state is published on
-//! demand: a write withdraws the published state (replaces it with a placeholder), and the next reader obtains the current state from the committer.
+//! demand. A write withdraws the published state (replaces it with a placeholder), and the next reader obtains the current state from the committer.
 
 use std::sync::Arc;
 

@@ -97,7 +97,7 @@ pub(crate) fn is_shortage(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::DiskFull | ErrorCode::ServerBusy)
 }
 
-/// The reason why a disk task failed.
+/// An error from a disk task.
 #[derive(Debug, thiserror::Error, Fault)]
 enum DiskFault {
     #[error("{task}")]

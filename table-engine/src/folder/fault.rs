@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use table_store::Fault;
 
-/// The reason why a folder cannot be opened or written to.
+/// An error from opening or writing to a folder.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum FolderFault {
     #[error("the folder {0} contains no data of an engine; nothing can be read")]

@@ -56,7 +56,7 @@ pub(crate) fn first(path: &Path, file: &dyn DiskFile, salt: Salt, length: u64) -
     Ok(Head::read(&head, salt).map(|head| head.sequence))
 }
 
-/// Passes the record of every intact frame to `apply`, in order, and finds the end of the frames. `mark` is a position in the file up to which frames are known
+/// Passes the record of every intact frame to `apply`, in order, and finds the end of the frames. All frames before `mark`, a position in the file, are known
 /// to have been durable.
 ///
 /// # Errors

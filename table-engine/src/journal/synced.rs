@@ -1,6 +1,6 @@
-//! The record of synced frames (`docs/format.md`, "Synced frames"): a file with the position up to which the journal is known to be durable. It reveals a
-//! journal that was truncated after a close, or replaced by an older copy. Without this record, such a journal would look like one whose last write was
-//! interrupted by a crash.
+//! The record of synced frames (`docs/format.md`, "Synced frames"): a file that stores how far the journal is known to be durable. It reveals a journal that
+//! was truncated after a close, or replaced by an older copy. Without this record, such a journal would look like one whose last write was interrupted by a
+//! crash.
 //!
 //! The record may be older than the journal. It is never newer, because it is written after the frames were synced.
 

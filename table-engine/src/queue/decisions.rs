@@ -167,14 +167,14 @@ pub(super) fn receive(
     Ok((leases, rest))
 }
 
-/// Called when a peek has skipped many tombstones and expired messages. Removes expired messages from `from` onward, and advances the head of the queue to the
+/// Called when a peek has skipped many tombstones and expired messages. Removes expired messages, starting at `from`, and advances the head of the queue to the
 /// first remaining message.
 pub(super) fn clean(ground: &mut Ground<'_>, from: Front) -> Result<()> {
     remove_expired(ground, from, EXPIRED, EXAMINED_AT_PEEK).map(|_| ())
 }
 
-/// Examines up to `examined` entries of the queue from `from` onward, and removes up to `most` expired messages among them. If no message is before `from`,
-/// advances the head to the first remaining message. Returns the position of the first entry that was not examined, or `None` if all entries were examined.
+/// Removes up to `most` expired messages from the queue, starting at `from` and examining at most `examined` entries. If no message is before `from`, advances
+/// the head to the first remaining message. Returns the position of the first entry that was not examined, or `None` if all entries were examined.
 fn remove_expired(
     ground: &mut Ground<'_>,
     from: Front,

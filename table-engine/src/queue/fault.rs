@@ -3,7 +3,7 @@
 use table_store::Fault;
 use table_store::queue::{MessageId, QueueName};
 
-/// The reason why an operation on a stored queue or message failed.
+/// An error from an operation on a stored queue or message.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum StoredQueueFault {
     #[error("queue `{0}` does not exist; create it first")]

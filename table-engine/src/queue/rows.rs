@@ -19,11 +19,11 @@ use crate::state::State;
 
 /// The partition of all rows of a queue. A queue has only one partition, because both rows of a message are changed in one transaction.
 pub(crate) const PARTITION: &str = "";
-/// The number of digits with which a key encodes a time in ticks.
+/// The number of digits of a time, in ticks, in a key.
 const TICKS: usize = 19;
 /// The maximum number of bytes of a corrupted row that are kept. An intact row has about 100 bytes.
 const ASIDE: usize = 1_024;
-/// The number of digits with which a key encodes a message's index within its transaction.
+/// The number of digits of a message's index within its transaction, in a key.
 const PLACE: usize = 2;
 
 /// Returns the key of a message's visibility row, and the pop receipt, which consists of the digits of that key. `ticks` is the Timestamp of the transaction
@@ -51,7 +51,7 @@ pub(crate) fn new_id(ticks: u64) -> MessageId {
     MessageId::new(Uuid::from_u128(u128::from(ticks)).hyphenated().to_string())
 }
 
-/// Returns the key under which a corrupted row is set aside: an `x`, followed by the row's `RowKey`.
+/// Returns the key for a corrupted row that is set aside: an `x`, followed by the row's `RowKey`.
 pub(super) fn aside_key(table: u32, damaged: &[u8]) -> Result<Key> {
     let (_, row_key) = key::KeyReader::default().split(damaged)?;
     Ok(key_of(table, &format!("x{}", String::from_utf8_lossy(row_key))))
@@ -95,8 +95,8 @@ pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     Ok(Front { instant: number(), ticks: number() })
 }
 
-/// Returns the start of the first part that a scan from `from` skipped because of a disk error, or the last position if it skipped no such part. Such a part
-/// may become readable later, so the queue's head must not move past it. Messages in corrupted parts are lost, so these parts do not count.
+/// Returns the start of the first part that a scan from `from` skipped because of a disk error, or the last position if it skipped none. The part may become
+/// readable later, so the queue's head must not move past it. Messages in corrupted parts are lost, so these parts do not count.
 pub(super) fn end_of_readable(table: u32, from: Front, skipped: &Skipped) -> Result<Front> {
     let Some(first) = skipped.first_disk_error() else { return Ok(Front::LAST) };
     let is_before = first < shown_span(table, from, from.instant).start;

@@ -12,11 +12,11 @@ use crate::keys::codec;
 use crate::keys::split::split;
 use crate::reserved::RESERVED;
 
-/// Returns `true` if a partition's rows in `range` are sorted newest first. This is the case if the keys of all types that can be in the range start with the
-/// same literals and parts, each of these parts has a single value in the range, and the next part is an inverted time.
+/// Returns `true` if a partition's rows in `range` are sorted newest first. The keys of all types that can be in the range must start with the same literals
+/// and parts. Each of these parts must have a single value in the range, and the next part must be an inverted time.
 ///
 /// The key structure is taken from the stored schemas. If no schema can have rows in the range, the structure is inferred from the keys of `rows`, the first
-/// rows of the range. Returns `false` if one of `rows` has an unknown type and is neither an index row nor an internal row, because such a row may be newer.
+/// rows of the range. Returns `false` if one of `rows` has an unknown type and is neither an index row nor an internal row, because that row may be newer.
 #[must_use]
 pub fn is_newest_first(schemas: &[StoredSchema], rows: &[TableEntity], range: &TextRange) -> bool {
     let common = common_prefix(range);

@@ -98,8 +98,8 @@ pub fn parse_range(text: &str) -> Result<TextRange> {
 /// The range may also contain other keys. [`PartConditions`](crate::keys::PartConditions) excludes them.
 ///
 /// # Errors
-/// `Condition` if the schema does not have a part, if a part cannot have the given value, or if the conditions do not form a range, for example because an
-/// earlier part has no condition or only a range.
+/// `Condition` if the schema does not have a part, if a part cannot have the given value, or if the conditions do not form a range. For example, conditions do
+/// not form a range if an earlier part has no condition or only a range.
 pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyRange> {
     key_range_of_sources(&labelled(schema), requests)
 }
@@ -201,7 +201,7 @@ fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRa
     Ok(TextRange::exactly(prefix))
 }
 
-/// Checks that no part in `behind` has a condition. Keys support such a condition only if all earlier parts have a single value.
+/// Checks that no part in `behind` has a condition. Keys support a condition on a part only if all earlier parts have a single value.
 fn refuse_conditions(
     behind: &[StoredPiece],
     requests: &[PartRequest],

@@ -2,7 +2,7 @@
 
 use table_core::Fault;
 
-/// The reason why a prefix cannot be used for a backup.
+/// An error returned when a prefix cannot be used for a backup.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum BackupFault {
     #[error("the prefix of a backup must not be empty; choose one that only this backup uses")]

@@ -3,7 +3,7 @@
 use object_store::Error as StoreError;
 use table_core::Fault;
 
-/// The reason why a blob cannot be read, or how its content differs from the uploaded content.
+/// An error from reading a blob, including content that differs from the uploaded content.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum ReadFault {
     #[error("`{path}` is not a valid blob name")]
@@ -17,7 +17,7 @@ pub(super) enum ReadFault {
     Checksum { blob: String, bytes: u64, crc: u32 },
 }
 
-/// The reason why a request to the blob store failed.
+/// An error from a request to the blob store.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum StoreFault {
     #[error("blob `{0}` does not exist")]

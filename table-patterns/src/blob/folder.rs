@@ -21,8 +21,8 @@ pub(crate) struct BlobFolder {
     /// Encodes a PartitionKey as a segment of a blob name.
     pub(crate) encode: fn(&str) -> String,
     pub(crate) decode: fn(&str) -> Option<String>,
-    /// Extracts the PartitionKey from a blob's content; `None` if this type of blob does not store it. Called if the blob's name contains only a hash of the
-    /// PartitionKey.
+    /// Extracts the PartitionKey from a blob's content. Returns `None` if this type of blob does not store it. Called if the blob's name contains only a hash
+    /// of the PartitionKey.
     pub(crate) partition_in: fn(&[u8]) -> Result<Option<String>>,
     /// `true` if each blob's content contains its PartitionKey.
     pub(crate) is_bound: bool,

@@ -54,7 +54,7 @@ pub(crate) struct Orphans<'a, N> {
     pub(crate) marks: Path,
     /// Returns the current time, in ticks.
     pub(crate) now: &'a (dyn Fn() -> u64 + Send + Sync),
-    /// The minimum grace period. A blob whose name contains a longer grace period is kept for the longer one.
+    /// The minimum grace period. If a blob's name contains a longer grace period, the blob is kept for that longer period.
     pub(crate) grace: Duration,
     pub(crate) naming: N,
 }
@@ -84,7 +84,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(collected)
     }
 
-    /// Parses a blob's name. Returns the entity that may reference the blob, with the upload time and the grace period; `None` if the name has a different
+    /// Parses a blob's name. Returns the entity that may reference the blob, with the upload time and the grace period, or `None` if the name has a different
     /// format.
     fn read(&self, path: &Path) -> Option<(N::Of, Claim)> {
         let segments = path.prefix_match(&self.folder)?;

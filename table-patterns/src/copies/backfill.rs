@@ -116,7 +116,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill<'_, E, S, O> {
-    /// Sets the number of rows per page; by default 1,000. The position is recorded after each page.
+    /// Sets the number of rows per page, 1,000 by default. The position is recorded after each page.
     pub const fn page(self, rows: usize) -> Self {
         Self { page: Some(rows), ..self }
     }

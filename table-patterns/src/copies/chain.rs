@@ -22,7 +22,7 @@ const VISITED: &str = "visited_";
 /// The number of visits to one entity at which a path counts as a cycle. The limit exceeds 1 because entities of several types may have the same key.
 const VISITS: usize = 8;
 
-/// Returns the change that makes a worker update the copies in an entity's holders; `None` if no relation copies a value that differs between `before` and
+/// Returns the change that makes a worker update the copies in an entity's holders, or `None` if no relation copies a value that differs between `before` and
 /// `after`. `path` contains the entities that have propagated the change to this entity.
 pub(super) fn passed_on<E: Entity>(
     key: &EntityKey,

@@ -19,7 +19,7 @@ use crate::feed::FeedRecorder;
 /// The writes that make one holder match its source.
 #[derive(Debug)]
 pub(crate) struct HolderStep {
-    /// The holder's write; `None` if the holder does not refer to the source, or needs no write.
+    /// The holder's write, or `None` if the holder does not refer to the source or needs no write.
     pub(super) write: Option<EntityPlan>,
     /// Obsolete references, whose holder is missing or refers to another source.
     pub(super) drop: Vec<StoredReference>,

@@ -4,7 +4,7 @@ use table_core::Fault;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 
-/// The reason why an entity's copies cannot be maintained.
+/// An error from maintaining the copies of an entity.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum CopyFault {
     #[error("a relation changed the key of its holder; it may set copied properties only")]

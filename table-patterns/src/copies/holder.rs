@@ -30,8 +30,8 @@ struct HolderRows {
     /// The versions of the newly referenced sources in the holder's partition. They are conditions: the transaction fails if a source has changed since it
     /// was copied.
     sources: BTreeMap<RowKey, ETag>,
-    /// The sources read in the holder's partition; `None` for a missing source. Each is read only once, so all relations copy the version required by the
-    /// transaction.
+    /// The sources read in the holder's partition, with `None` for each missing source. Each is read only once, so all relations copy the version required by
+    /// the transaction.
     read: BTreeMap<RowKey, Option<StoredRow>>,
 }
 
@@ -185,7 +185,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         Ok(found)
     }
 
-    /// Returns the operation that deletes the holder's reference to a source in the same partition; `None` if the reference is not stored.
+    /// Returns the operation that deletes the holder's reference to a source in the same partition, or `None` if the reference is not stored.
     async fn obsolete_reference(
         &self,
         link: &Link<'_, H>,

@@ -23,7 +23,7 @@ use crate::participant::Participants;
 /// The planned write of one entity, plus the additional writes that keep its copies consistent.
 #[derive(Debug)]
 pub(super) struct CopyPlan {
-    /// All properties of the entity after the write, including the copies; `None` if the entity is deleted.
+    /// All properties of the entity after the write, including the copies, or `None` if the entity is deleted.
     pub(super) new: Option<Row>,
     /// `true` if holders in the same partition may be written in the same transaction.
     pub(super) together: bool,

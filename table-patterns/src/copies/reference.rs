@@ -31,7 +31,7 @@ pub(super) struct Reference {
 pub(super) struct StoredReference {
     pub(super) reference: Reference,
     pub(super) row_key: RowKey,
-    /// The version of the stored row; `None` if the reference is not stored.
+    /// The version of the stored row, or `None` if the reference is not stored.
     pub(super) etag: Option<ETag>,
 }
 
@@ -109,7 +109,7 @@ fn fault(row: EntityRef<'_>) -> Option<&'static str> {
     }
 }
 
-/// Extracts the source's RowKey from a reference's RowKey; `None` for any other RowKey.
+/// Extracts the source's RowKey from a reference's RowKey. Returns `None` for any other RowKey.
 pub(crate) fn source_in(row_key: &str) -> Option<&str> {
     let rest = row_key.strip_prefix(REFERENCE_PREFIX)?;
     let at = rest.len().checked_sub(DIGITS)?;

@@ -111,7 +111,7 @@ pub(super) struct Copying<'a, E: 'static, S, O> {
 }
 
 impl<'a, E: Entity, S: 'static, O: 'static> Copying<'a, E, S, O> {
-    /// Returns the handle with its relations; `None` if the entity type has no relations.
+    /// Returns the handle with its relations, or `None` if the entity type has no relations.
     pub(super) fn of(handle: &'a Entities<E, S, O>) -> Option<Self> {
         let copies = handle.contributor::<Copies<E, Entities<E, S, O>>>()?;
         Some(Self { handle, relations: copies.0.as_any().downcast_ref()? })

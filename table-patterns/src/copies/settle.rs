@@ -81,8 +81,8 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         (held.reference)(&holder)
     }
 
-    /// Rewrites a reference. If a worker tries to delete it as obsolete, the delete then fails. Returns the source's new version; `None` if the source does not
-    /// exist.
+    /// Rewrites a reference. If a worker tries to delete it as obsolete, the delete then fails. Returns the source's new version, or `None` if the source does
+    /// not exist.
     async fn renew(
         &self,
         table: &TableName,

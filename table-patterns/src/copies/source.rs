@@ -65,7 +65,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
 
     /// Extends a source's write: adds writes to the holders in the same partition, and an outbox step for holders in other partitions.
     ///
-    /// IMPORTANT: the source is read before its references, and its write is conditional on the version read. Adding a reference also writes the source, so no
+    /// The source must be read before its references, and its write must be conditional on the version read. Adding a reference also writes the source, so no
     /// reference is missed.
     ///
     /// # Errors

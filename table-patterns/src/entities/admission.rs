@@ -6,8 +6,8 @@ use table_core::store::WriteLease;
 
 /// A handle that checks whether the entities in a batch may be written.
 pub(crate) trait AdmitWrites: Send + Sync {
-    /// Checks that the entities may be written now. `is_whole` is `true` if a write removes properties of which this program is unaware. Returns the period
-    /// during which unconditional replace operations may be sent; `None` if the period is unlimited.
+    /// Checks that the entities may be written now. `is_whole` is `true` if a write removes properties unknown to this program. Returns the period during which
+    /// unconditional replace operations may be sent, or `None` if the period is unlimited.
     ///
     /// # Errors
     /// `SchemaMismatch` if a program with a newer schema forbids the writes; any error from the store.

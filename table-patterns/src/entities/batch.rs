@@ -49,7 +49,7 @@ pub(crate) struct ContributedRow {
     of: Vec<Option<usize>>,
 }
 
-/// A contributed row's single write, combined from the planned writes of all entities that change the row.
+/// The write of a contributed row, combined from the planned writes of all entities that change the row.
 #[derive(Clone, Debug)]
 pub(crate) enum ContributedWrite {
     /// An operation that does not depend on the stored row.
@@ -122,7 +122,7 @@ impl Batch {
         }
     }
 
-    /// Returns the changes to record, and the pattern that records them; `None` if no changes need to be recorded.
+    /// Returns the changes to record, and the pattern that records them, or `None` if no changes need to be recorded.
     pub(crate) fn records(&self) -> Option<(&[ChangeRecord], &Arc<dyn RecordChanges>)> {
         let recorder = self.recorder.as_ref().filter(|_| !self.records.is_empty())?;
         Some((&self.records, recorder))
@@ -137,7 +137,7 @@ impl Batch {
         self.identified
     }
 
-    /// Returns `true` if a write removes properties of which this program is unaware.
+    /// Returns `true` if a write removes properties unknown to this program.
     pub(crate) const fn is_whole(&self) -> bool {
         self.whole
     }

@@ -27,7 +27,7 @@ use crate::read_many;
 pub struct BulkItem {
     key: EntityKey,
     verb: BulkVerb,
-    /// The properties; `None` for a delete.
+    /// The properties, or `None` for a delete.
     row: Option<Row>,
     /// The write plan. If the write depends on the stored version, the plan serves only to estimate the size.
     plan: EntityPlan,

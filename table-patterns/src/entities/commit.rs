@@ -39,7 +39,7 @@ pub(crate) struct Site<'a, S, O> {
 enum DerivedState {
     /// The row has not been read, and is assumed to match the entities. Contains the operation computed on this assumption.
     Assumed(OperationKind),
-    /// The row has been read; `None` if it does not exist.
+    /// The row has been read. `None` if it does not exist.
     Read(Option<StoredRow>),
 }
 
@@ -230,7 +230,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         Ok(states)
     }
 
-    /// Returns a batch's operations and the number of its intents, without reading any row; `None` if a derived row must be read.
+    /// Returns a batch's operations and the number of its intents without reading any row, or `None` if a derived row must be read.
     ///
     /// # Errors
     /// Any error from the outbox.

@@ -53,7 +53,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         None
     }
 
-    /// Returns the rules for checking this pattern's reserved rows; `None` if the pattern reserves no rows.
+    /// Returns the rules for checking this pattern's reserved rows, or `None` if the pattern reserves no rows.
     fn reserved(&self) -> Option<ReservedRows> {
         None
     }
@@ -69,7 +69,7 @@ pub(crate) struct ReservedRows {
     pub(crate) pattern: &'static str,
     /// The prefix of the rows' `RowKey`s.
     pub(crate) prefix: &'static str,
-    /// Returns the reason why the pattern cannot read a row and ignores it; `None` if it can read the row.
+    /// Returns an explanation if the pattern cannot read a row and ignores it, or `None` if it can read the row.
     pub(crate) fault: fn(EntityRef<'_>) -> Option<&'static str>,
 }
 
@@ -77,9 +77,9 @@ pub(crate) struct ReservedRows {
 pub(crate) struct EntityChange<'a, E> {
     pub(crate) key: &'a EntityKey,
     pub(crate) kind: &'a OperationKind,
-    /// The stored entity; `None` if it did not exist.
+    /// The stored entity, or `None` if it did not exist.
     pub(crate) old: Option<&'a E>,
-    /// The new entity; `None` if it is deleted.
+    /// The new entity, or `None` if it is deleted.
     pub(crate) new: Option<&'a E>,
     /// The stored properties, if they have been read: at least the declared properties for a replace, all properties otherwise.
     pub(crate) stored: Option<&'a Row>,
@@ -138,7 +138,7 @@ impl Contribution {
 pub(crate) struct PendingWrite {
     pub(crate) key: EntityKey,
     pub(crate) kind: OperationKind,
-    /// The stored properties; `None` if the entity does not exist.
+    /// The stored properties, or `None` if the entity does not exist.
     pub(crate) stored: Option<Row>,
     /// `true` if the same transaction may also write other entities.
     pub(crate) together: bool,
@@ -148,7 +148,7 @@ pub(crate) struct PendingWrite {
 }
 
 impl PendingWrite {
-    /// Returns all properties of the entity after the write; `None` if the entity is deleted.
+    /// Returns all properties of the entity after the write, or `None` if the entity is deleted.
     ///
     /// # Errors
     /// `InternalError` for a merge if the stored properties have not been read.

@@ -25,7 +25,7 @@ pub(crate) use write::{Completes, EntityWrite};
 pub(crate) struct Draft<'a> {
     /// All parts (writes, rows and steps) as planned, before any completion.
     planned: Batch,
-    /// The parts, split at the first part that needs completion; `None` if no part needs it.
+    /// The parts, split at the first part that needs completion, or `None` if no part needs it.
     pending: Option<Pending<'a>>,
 }
 

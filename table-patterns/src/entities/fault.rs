@@ -2,7 +2,7 @@
 
 use table_core::{EntityKey, Error, Fault};
 
-/// The reason why a write is refused.
+/// An error returned when a write is refused.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum EntityFault {
     #[error("the transaction already writes this row; combine both changes into one operation")]

@@ -33,7 +33,7 @@ pub(crate) struct EntityPlan {
     pub(crate) recorder: Option<Arc<dyn RecordChanges>>,
     /// `true` if the store must distinguish a retry after a lost response from another writer's write (CON-11).
     pub(crate) identified: bool,
-    /// `true` if the write removes properties of which this program is unaware.
+    /// `true` if the write removes properties unknown to this program.
     pub(crate) is_whole: bool,
 }
 
@@ -69,7 +69,7 @@ pub(crate) enum Author {
     Pattern(&'static str),
 }
 
-/// The author name for the rows of copies: references, and conditions on the copied entities.
+/// The name of the pattern that adds the rows of copies: references, and conditions on the copied entities.
 pub(crate) const REFERENCES: &str = "references";
 
 impl Author {
@@ -134,10 +134,10 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Returns `true` if the entity has an entry in the row after the change.
     fn is_addition(&self) -> bool;
 
-    /// Returns the operation on the assumption that the stored row matches the entities; `None` if the row must be read.
+    /// Returns the operation on the assumption that the stored row matches the entities, or `None` if the row must be read.
     fn assumed(&self, parts: &[Arc<dyn DerivedRow>]) -> Option<OperationKind>;
 
-    /// Returns the operation for the given stored row; `None` if no write is needed.
+    /// Returns the operation for the given stored row, or `None` if no write is needed.
     fn prepare<'a>(
         &'a self,
         place: RowPlace<'a>,
@@ -203,7 +203,8 @@ pub(crate) const fn properties_mut(kind: &mut OperationKind) -> Option<&mut Row>
     }
 }
 
-/// Returns the row state that a pure condition, such as a check or an empty merge, requires; `None` for an operation that writes properties or deletes the row.
+/// Returns the row state required by a pure condition, such as a check or an empty merge. Returns `None` for an operation that writes properties or deletes the
+/// row.
 fn required(kind: &OperationKind) -> Option<RowState> {
     match kind {
         OperationKind::Check(state) => Some(state.clone()),

@@ -17,7 +17,7 @@ pub(crate) const RACE: &str = "the entity or a row that is written with it";
 /// A stored version of an entity.
 pub(crate) struct Current<E> {
     pub(crate) entity: E,
-    /// All stored properties; `None` if the caller passed an entity it had already read.
+    /// All stored properties, or `None` if the caller passed an entity it had already read.
     pub(crate) stored: Option<Row>,
     pub(crate) etag: ETag,
     pub(crate) ticks: u64,

@@ -23,7 +23,7 @@ pub(crate) struct Retries<'a> {
     together: bool,
     /// The number of conflicts left before the write fails.
     left: usize,
-    /// The properties that the last attempt wrote to the first entity; `None` if the draft needed no completion.
+    /// The properties that the last attempt wrote to the first entity, or `None` if the draft needed no completion.
     completed: Option<Row>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Retries<'a> {
         Self { left, ..self }
     }
 
-    /// Returns the properties that the last attempt wrote to the first entity; `None` if the draft needed no completion.
+    /// Returns the properties that the last attempt wrote to the first entity, or `None` if the draft needed no completion.
     pub(crate) fn into_completed(self) -> Option<Row> {
         self.completed
     }

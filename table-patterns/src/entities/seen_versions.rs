@@ -36,7 +36,7 @@ pub(crate) struct SentRow {
 pub(crate) struct SeenRows(Mutex<State>);
 
 struct State {
-    /// The last known version of each row; `None` if the row did not exist.
+    /// The last known version of each row, or `None` if the row did not exist.
     versions: Recent<RowKey, Option<ETag>>,
     /// `true` if the last transaction found a row written by another process.
     is_shared: bool,
@@ -45,7 +45,7 @@ struct State {
     /// The [reservations](crate::unit::reservation) that this process no longer waits for, because their hold time has ended, each with its version. If a
     /// reservation is renewed, its version changes.
     passed: HashMap<RowKey, ETag>,
-    /// The number of reservations that have expired while this process waited for them. Reset when the process finds no reservation.
+    /// The number of consecutive reservations that have expired while this process waited for them. Reset when the process finds no reservation.
     expired: usize,
     /// The store's error, if the process's credential does not permit it to write reservations.
     refusal: Option<Error>,
@@ -208,12 +208,12 @@ impl SeenRows {
         self.lock().passed.insert(reservation.clone(), version.clone());
     }
 
-    /// Increases the count of reservations that have expired in succession while this process waited for them.
+    /// Adds to the number of consecutive reservations that have expired while this process waited for them.
     pub(crate) fn expire(&self, number: usize) {
         self.lock().expired += number;
     }
 
-    /// Returns the number of reservations that have expired in succession while this process waited for them.
+    /// Returns the number of consecutive reservations that have expired while this process waited for them.
     pub(crate) fn expired(&self) -> usize {
         self.lock().expired
     }

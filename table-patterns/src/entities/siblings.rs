@@ -22,12 +22,12 @@ pub(crate) enum Sibling {
 }
 
 impl Sibling {
-    /// Creates the state of an entity from its properties after the write; `None` if the entity is deleted.
+    /// Creates the state of an entity from its properties after the write. Pass `None` if the entity is deleted.
     pub(crate) fn of(after: Option<Row>) -> Self {
         after.map_or(Self::Deleted, Self::Written)
     }
 
-    /// Returns the new properties; `None` if the entity is deleted.
+    /// Returns the new properties, or `None` if the entity is deleted.
     pub(crate) const fn row(&self) -> Option<&Row> {
         match self {
             Self::Written(row) => Some(row),
@@ -54,7 +54,7 @@ impl Siblings {
         self.0.keys().any(|known| known != row_key)
     }
 
-    /// Returns the state of an entity written or deleted by the transaction; `None` for any other entity.
+    /// Returns the state of an entity written or deleted by the transaction, or `None` for any other entity.
     pub(crate) fn get(&self, row_key: &RowKey) -> Option<&Sibling> {
         self.0.get(row_key)
     }

@@ -22,12 +22,12 @@ use table_core::runtime::Runtime;
 use crate::bounded_wait::{Alarm, StallDetector};
 use crate::entities::turns::group::{Group, GroupOutcome, GroupTimer};
 
-/// The maximum time for which one writer may hold the turn while others wait. After this time, the waiting writers write without a turn, and the members of the
-/// open group seal it. The limit is needed because the holder's future may never be polled again. It is longer than a typical request to a distant store,
-/// because writing without a turn may cause conflicts.
+/// The longest time that one writer may hold the turn while others wait. After this time, the waiting writers write without a turn, and the members of the open
+/// group seal it. The limit is needed because the holder's future may never be polled again. It is longer than a typical request to a distant store, because
+/// writing without a turn may cause conflicts.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The minimum length at which a queue is searched for waiters that have given up.
+/// The minimum length of a queue that is searched for waiters that have given up.
 const SHORT: usize = 16;
 
 /// The queues for the partitions and rows written by a handle. Clones of the handle share them.
@@ -223,7 +223,7 @@ impl Turn {
         Some(group.outcome().await)
     }
 
-    /// Returns the timeout that the waiting writers share; `None` if this writer itself has timed out.
+    /// Returns the timeout that the waiting writers share, or `None` if this writer itself has timed out.
     pub(crate) fn stalls(&self) -> Option<Arc<StallDetector>> {
         self.with_line(|line| Arc::clone(&line.stalls))
     }

@@ -26,7 +26,7 @@ use crate::entities::outbox::StepRecorder;
 use crate::entities::read::{Current, RACE, read_as};
 use crate::entities::retries::Retries;
 
-/// A planned write; `None` if the plan depends on stored properties that have not been read.
+/// A planned write, or `None` if the plan depends on stored properties that have not been read.
 pub(crate) type Planned<'a> = Result<Option<EntityWrite<'a>>>;
 
 /// The result of a committed write.
@@ -204,7 +204,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 
     /// Checks that no program with a newer schema forbids writes. If `is_whole` is `true`, also checks that no such program forbids removing unknown
-    /// properties. Returns the period during which unconditional replace operations may be sent; `None` if the period is unlimited.
+    /// properties. Returns the period during which unconditional replace operations may be sent, or `None` if the period is unlimited.
     ///
     /// # Errors
     /// `SchemaMismatch` if a program with a newer schema forbids the write; any error from the store.

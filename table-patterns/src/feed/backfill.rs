@@ -55,8 +55,8 @@ impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
         Self { has_older: false, ..self }
     }
 
-    /// Marks the feed as complete and returns `None`. If programs built from an older release may have requests in flight, or another backfill has begun in the
-    /// meantime, leaves the feed unmarked and returns the delay before the next attempt.
+    /// Marks the feed as complete and returns `None`. If programs built from an older release may have requests in flight, or another backfill has since begun,
+    /// leaves the feed unmarked and returns the delay before the next attempt.
     ///
     /// # Errors
     /// `ResourceNotFound` if the table was never opened with `create_if_missing`; any error from the store.

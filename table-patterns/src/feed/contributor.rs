@@ -91,7 +91,7 @@ impl<S: TableStore> RecordChanges for Feed<S> {
 impl<E: Entity, S: TableStore + Clone + 'static, O> Entities<E, S, O> {
     /// Sets the feed that records changes, for example one with a different sleep function. Each change to an entity is recorded in its transaction as
     /// `inserted`, `updated` or `deleted`. `insert_or_replace` and `insert_or_merge` of a new entity record `updated` if the handle does not read the entity
-    /// before the write. A type declared with `#[entity(feed)]` has a feed in every program without this function.
+    /// before the write. A type declared with `#[entity(feed)]` has a feed in every program, without a call of this function.
     #[must_use]
     pub fn with_feed(self, feed: Feed<S>) -> Self {
         self.with_contributor(FeedRecorder::new(feed, true))

@@ -163,9 +163,9 @@ impl<S: TableStore> Feed<S> {
         Ok((entries, reached))
     }
 
-    /// Deletes the entries before a cursor, in transactions of 100 rows. Returns the number of changes between the end of the previous trim and the cursor; 0
-    /// for a call that only completes an earlier trim to the same cursor. Readers that have not reached the cursor miss these changes. If the table is deleted
-    /// and recreated in the meantime, its new feed keeps its entries.
+    /// Deletes the entries before a cursor, in transactions of 100 rows. Returns the number of changes between the end of the previous trim and the cursor. A
+    /// call that only completes an earlier trim to the same cursor returns 0. Readers that have not reached the cursor miss these changes. If the table is
+    /// deleted and recreated during the call, its new feed keeps its entries.
     ///
     /// # Errors
     /// Any error from the store. Rows that were deleted before the error remain deleted; call the function again to continue.
@@ -206,7 +206,7 @@ impl<S: TableStore> Feed<S> {
     }
 
     /// Records in the head that the entries before a cursor are trimmed. Returns the head before this call, and the number of the last change trimmed by this
-    /// call or an earlier one; `None` if no change has ever been trimmed.
+    /// call or an earlier one. The number is `None` if no change has ever been trimmed.
     async fn raise_floor(
         &self,
         table: &TableName,
@@ -237,7 +237,7 @@ fn numbers(first: u64, last: u64) -> TextRange {
     TextRange { lower: key(first), upper: key(last) }
 }
 
-/// Returns the number of the last change in a row of entries, parsed from the row's key; `None` for any other key.
+/// Returns the number of the last change in a row of entries, parsed from the row's key, or `None` for any other key.
 fn number(row_key: &str) -> Option<u64> {
     let digits = row_key.strip_prefix(FEED_PREFIX)?;
     let is_number = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -27,7 +27,7 @@ pub(crate) struct Listed {
     pub(crate) partition_key: PartitionKey,
     key: EntityKey,
     pub(crate) etag: ETag,
-    /// The end of the feed when a follower marked it as quiet; `None` if the feed is not marked.
+    /// The end of the feed when a follower marked it as quiet, or `None` if the feed is not marked.
     quiet: Option<Cursor>,
 }
 
@@ -49,7 +49,7 @@ impl Listed {
     }
 }
 
-/// Returns the quiet mark in a registry row; `None` if the row has no mark, or if the mark cannot be read.
+/// Returns the quiet mark in a registry row, or `None` if the row has no mark or the mark cannot be read.
 fn quiet(row: RowView<'_>) -> Option<Cursor> {
     match row.find("Quiet", &mut 0) {
         Ok(Some(ValueRef::String(text))) => serde_json::from_str(text).ok(),

@@ -75,8 +75,8 @@ pub(super) fn name(property: &'static str, at: usize) -> Cow<'static, str> {
     if at == 0 { Cow::Borrowed(property) } else { Cow::Owned(format!("{property}{at}")) }
 }
 
-/// Returns the operation that writes one row of entries. It replaces any existing row with the same key. Such a row is not part of the feed: a commit that
-/// added it would have moved the head past the row's number.
+/// Returns the operation that writes one row of entries. It replaces any existing row with the same key. The existing row cannot be part of the feed, because
+/// the commit that added it would have moved the head past the row's number.
 fn entry_row(records: &[Record], last: u64) -> Result<Operation> {
     let mut writer = RowWriter::with_capacity(records.len() * 3);
     for (at, record) in records.iter().enumerate() {

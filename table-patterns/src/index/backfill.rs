@@ -40,11 +40,11 @@ pub struct BackfillProgress {
 /// - Online: writers continue, and already maintain the index while it is built. An entity's missing index row is written in one transaction with the entity,
 ///   which changes the entity's `ETag`. A transaction contains as many entities in the partition as fit in 100 operations and 4 MiB. Sixteen transactions run
 ///   concurrently, so they can share disk syncs.
-/// - Rolling updates: programs built from an older release may continue to write until the pass over the rows begins. Such a program records sightings (rows
-///   with the current time) with the stored schema. The pass begins an hour after the first run or the last sighting, whichever is later, by the store's clock.
-///   By then, no request from an older program can still be in flight. A run before that time returns immediately, with
-///   [`retry_after`](IndexReport::retry_after). Once the pass begins, older programs are refused. If no older program is running, call
-///   [`assume_no_older_programs`](Self::assume_no_older_programs). Writers that never opened their table must be stopped first.
+/// - Rolling updates: programs built from an older release may continue to write until the pass over the rows begins. They record sightings (rows with the
+///   current time) with the stored schema. The pass begins an hour after the first run or the last sighting, whichever is later, by the store's clock. By then,
+///   no request from an older program can still be in flight. A run before that time returns immediately, with [`retry_after`](IndexReport::retry_after). Once
+///   the pass begins, older programs are refused. If no older program is running, call [`assume_no_older_programs`](Self::assume_no_older_programs). Writers
+///   that never opened their table must be stopped first.
 /// - Resumable: the position is recorded with the stored schema after each page. The next run, in any process, continues from it.
 /// - When the backfill completes, the index is *ready*. Two entities with the same value in a unique index leave it *building*: the error contains one entity's
 ///   key and the index entry's key. The run that reaches the end returns the error, even if an earlier run found the entities. A later run starts from the
@@ -153,7 +153,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     ///   schema that declares the index differently or with [`rebuild`](Entities::rebuild).
     /// - Any other error from the store: run the backfill again to continue.
     ///
-    /// An entity that cannot be read, or whose value the index's keys cannot contain, is reported as a [finding](FindingKind::BadEntity), also if pages of the
+    /// An entity that cannot be read, or whose value the index's keys cannot contain, is reported as a [finding](FindingKind::BadEntity), even if pages of the
     /// store [omit](table_core::query::Page::skipped) it. It does not stop the backfill, because the index could not contain it in any case, and a unique index
     /// does not reserve its value. The run that completes the index also [counts](IndexReport::skipped) the entities that earlier runs found. A
     /// [check](Entities::check) lists all of them, and its repair writes their entries once they have been corrected.

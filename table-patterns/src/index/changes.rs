@@ -138,7 +138,7 @@ fn push(
     }
 }
 
-/// Returns an entity's index entry; `None` if the entity has none, or if the index's keys cannot contain the entity's value.
+/// Returns an entity's index entry, or `None` if the entity has none or the index's keys cannot contain the entity's value.
 pub(crate) fn stored_entry<E: Entity>(index: &IndexOf<E>, entity: &E) -> Result<Option<IndexEntry>> {
     match index.entry(entity).and_then(|entry| with_room(index.schema(), entry)) {
         Err(error) if matches!(error.code(), ErrorCode::KeyEncoding | ErrorCode::PropertyValueTooLarge) => {
@@ -167,7 +167,7 @@ pub(crate) fn index_of<E: Entity>(schema: &IndexSchema) -> Option<&'static Index
 /// A function pointer to [`owner_of`] for one entity type.
 pub(crate) type OwnerOf = fn(&IndexSchema, &EntityKey, &Row) -> Option<EntityKey>;
 
-/// Returns the key of the entity that owns an index entry (a copy or a list member); `None` if the row is not an entry of the index. `key` is the key of the
+/// Returns the key of the entity that owns an index entry (a copy or a list member), or `None` if the row is not an entry of the index. `key` is the key of the
 /// copy or the list.
 pub(crate) fn owner_of<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> Option<EntityKey> {
     let entry = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());

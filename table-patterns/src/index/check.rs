@@ -131,9 +131,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
     /// Runs the check.
     ///
     /// # Errors
-    /// `InvalidInput` if the entity type has no index with the name passed to [`only`](Self::only); `SchemaMismatch` if a newer schema does not allow a repair
-    /// by this program or prevents checking copies; any error from the store. An unreadable row or entity is a finding and not an error, also if pages of the
-    /// store [omit](table_core::query::Page::skipped) it; see [`skipped`](IndexReport::skipped).
+    /// - `InvalidInput` if the entity type has no index with the name passed to [`only`](Self::only).
+    /// - `SchemaMismatch` if a newer schema does not allow a repair by this program or prevents checking copies.
+    /// - Any error from the store.
+    ///
+    /// An unreadable row or entity is reported as a finding, not as an error, even if pages of the store [omit](table_core::query::Page::skipped) it; see
+    /// [`skipped`](IndexReport::skipped).
     pub async fn run(self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);

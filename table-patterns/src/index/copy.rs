@@ -28,9 +28,9 @@ pub(crate) struct CopyChange {
     pub(crate) index: &'static IndexSchema,
     pub(crate) owner_of: OwnerOf,
     pub(crate) holds_entry: HoldsEntry,
-    /// The copy's owner before the change; `None` if the copy is new.
+    /// The copy's owner before the change, or `None` if the copy is new.
     pub(crate) before: Option<EntityKey>,
-    /// The copy's owner after the change, and the copy's new properties; `None` if the copy is removed.
+    /// The copy's owner after the change, and the copy's new properties, or `None` if the copy is removed.
     pub(crate) after: Option<(EntityKey, Row)>,
     /// `true` if the index is complete: each stored entity has its copy, and the row at the copy's key belongs to that entity.
     pub(crate) is_complete: bool,
@@ -75,7 +75,7 @@ impl CopyChange {
         }
     }
 
-    /// Returns the key of the stored row's owner; `None` if the row is not a copy of the index.
+    /// Returns the key of the stored row's owner, or `None` if the row is not a copy of the index.
     fn owner(&self, key: &EntityKey, row: &Row) -> Option<EntityKey> {
         let owner = (self.owner_of)(self.index, key, row)?;
         // In a complete index, the row at this key is known to be the stored entity's copy, even if another release has added properties to it.
@@ -106,8 +106,8 @@ impl CopyChange {
 
     /// Extends the new copy with the stored properties that are known only to a newer release.
     ///
-    /// IMPORTANT: the transaction is conditional on the entity's version, or inserts the entity. If the entity has changed since that version, the
-    /// transaction fails.
+    /// The transaction must be conditional on the entity's version, or insert the entity. If the entity has changed since that version, the transaction then
+    /// fails.
     async fn keep_newer(&mut self, place: RowPlace<'_>) -> Result<()> {
         let names = self.newer_properties();
         let Some((owner, row)) = self.after.as_mut().filter(|_| !names.is_empty()) else { return Ok(()) };
@@ -117,7 +117,7 @@ impl CopyChange {
         Ok(())
     }
 
-    /// Returns the operation on the row, given the stored row `found`; `None` if no write is needed.
+    /// Returns the operation on the row, or `None` if no write is needed. `found` is the stored row.
     fn for_stored(&self, key: &EntityKey, found: Option<&StoredRow>) -> Result<Option<OperationKind>> {
         let Some(StoredRow { row: stored, etag }) = found else {
             return Ok(self.after.as_ref().map(|(_, row)| OperationKind::Insert(row.clone())));

@@ -11,7 +11,7 @@ use crate::entities::{Entities, read_as};
 use crate::index::changes::owner_of;
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Returns the key of a copy's owner; `None` if the row is not a copy of the index.
+    /// Returns the key of a copy's owner, or `None` if the row is not a copy of the index.
     ///
     /// The row's key is not sufficient evidence, because entities of another type can have keys of the same form.
     ///
@@ -34,7 +34,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     }
 }
 
-/// Returns `true` if a row at a key of the index can be read as an entity, which an older release may have stored there. A repair keeps such an entity, but
+/// Returns `true` if a row at a key of the index can be read as an entity, which an older release may have stored there. A repair keeps the entity, but
 /// replaces or deletes all other rows that are not copies.
 pub(crate) fn is_entity<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> bool {
     let is_in_table = schema.table.is_none_or(|table| table.eq_ignore_ascii_case(E::SCHEMA.table));

@@ -116,7 +116,7 @@ impl<T> Eventual<T> {
         table.verify(self).await
     }
 
-    /// Returns the current entity, even if it no longer has the looked-up value; `None` if it does not exist.
+    /// Returns the current entity, or `None` if it does not exist. The entity may no longer have the looked-up value.
     ///
     /// # Errors
     /// Any error from [`Table::get`](table_core::Table::get).

@@ -24,7 +24,7 @@ pub struct UniqueViolation {
     pub owner: EntityKey,
 }
 
-/// The reason why a write, a query or an index state change is refused.
+/// An error returned when a write, a query or an index state change is refused.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum IndexFault {
     #[error(

@@ -29,7 +29,7 @@ use crate::requests::CONCURRENCY;
 pub struct ListPage<E> {
     /// The entities, in key order.
     pub entities: Vec<Versioned<E>>,
-    /// The key to pass as `after` for the next page; `None` at the end of the list.
+    /// The key to pass as `after` for the next page, or `None` at the end of the list.
     pub next: Option<EntityKey>,
 }
 

@@ -1,9 +1,9 @@
 //! Marks index rows that a check or a backfill is about to delete because no entity requires them.
 //!
-//! A tool that is unaware of the index, or a program built from an older release, can give an entity the value of a leftover index row at any time without
-//! writing the row. Suppose one pass reads the entity before this change, and another pass finds the row correct after it. If the first pass deleted the row
-//! after that, the index would lose an entry. To prevent this, a pass first marks the row, then reads the entity, and then deletes the row, provided that the
-//! row still has the marked version.
+//! Two kinds of programs can give an entity the value of a leftover index row at any time without writing the row: tools that do not know the index, and
+//! programs built from an older release. Suppose one pass reads the entity before this change, and another pass finds the row correct after it. If the first
+//! pass deleted the row after that, the index would lose an entry. To prevent this, a pass first marks the row, then reads the entity, and then deletes the
+//! row, provided that the row still has the marked version.
 //!
 //! - If another pass found the row correct and unmarked, the entity already had its new value before the row was marked, so the read after the mark returns the
 //!   new value.

@@ -59,7 +59,7 @@ struct Named<'a, S> {
 }
 
 impl<S: TableStore> Naming for Named<'_, S> {
-    /// The key of a blob's list; `None` if the blob's name contains only a hash.
+    /// The key of a blob's list, or `None` if the blob's name contains only a hash.
     type Of = Option<EntityKey>;
 
     fn of(&self, segments: &[String]) -> Option<Option<EntityKey>> {

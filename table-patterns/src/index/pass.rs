@@ -32,7 +32,7 @@ impl PageOf {
         Self { phase, position: Position::read(position) }
     }
 
-    /// Returns the page after this one; `None` at the end of the pass. `next` is the next position in the same phase.
+    /// Returns the page after this one, or `None` at the end of the pass. `next` is the next position in the same phase.
     pub(super) fn after(&self, next: Option<Position>) -> Option<Self> {
         match (next, self.phase) {
             (Some(position), phase) => Some(Self { phase, position }),
@@ -55,7 +55,7 @@ pub(super) struct Pass {
     /// The number of entities that processed pages set aside, because they cannot be read. A run that is interrupted does not return its findings, so the run
     /// that completes the index reports this number.
     pub(super) aside: u64,
-    /// The first page with an entity that could not be indexed, or with an index row that could not be checked; `None` if all processed pages are complete.
+    /// The first page with an entity that could not be indexed, or with an index row that could not be checked, or `None` if all processed pages are complete.
     pub(super) failed: Option<PageOf>,
     /// The next page. If it is the failed page, the pass has reached the end and now processes that page a second time.
     pub(super) next: PageOf,

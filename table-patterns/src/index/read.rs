@@ -74,7 +74,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// ```
     ///
     /// # Errors
-    /// `IndexNotReady` while the index is building; the first error among the lookups.
+    /// `IndexNotReady` while the index is building; otherwise the first error from a lookup.
     pub fn get_many<K>(&self, keys: K) -> BoxFuture<'_, Result<Vec<Option<Versioned<E>>>>>
     where
         K: IntoPoints<E, From: Source<Consistency: ReadAtOnce<E>> + ReadableAs<E>>,

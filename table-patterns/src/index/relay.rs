@@ -32,7 +32,7 @@ pub(crate) fn step_of(entity: &EntitySchema, change: &RemoteChange) -> Step {
     Step::of_pattern(step_name(entity), change.recorded(entity))
 }
 
-/// Returns the remote change settled by a step of `E`; `None` for any other step.
+/// Returns the remote change settled by a step of `E`, or `None` for any other step.
 pub(crate) fn change_of<E: Entity>(step: &Step) -> Option<RemoteChange> {
     match step {
         Step::Call { name, payload, .. } if *name == step_name(E::SCHEMA) => {

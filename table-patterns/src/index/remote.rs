@@ -22,8 +22,8 @@ pub struct RemoteChange {
     pub of: Derived,
     /// The key of the changed entity.
     pub owner: EntityKey,
-    /// For an index, the keys of the entity's copies or lists before and after the change; for copies held by this entity, the keys of copied entities to which
-    /// it may no longer refer.
+    /// For an index, the keys of the entity's copies or lists before and after the change; for copies held by this entity, the keys of copied entities that it
+    /// may no longer refer to.
     pub keys: Vec<EntityKey>,
     /// The fingerprint of the entity's index entry after the change.
     pub fingerprint: EntryFingerprint,
@@ -48,7 +48,7 @@ const GIVEN: &str = "copies of it";
 const HELD: &str = "copies by ";
 
 impl Derived {
-    /// Returns the name of the index or the relation; for copies of the entity, a fixed string.
+    /// Returns the name of the index or the relation, or a fixed string for copies of the entity.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {

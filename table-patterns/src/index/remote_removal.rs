@@ -127,7 +127,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Returns the write that removes an entity's entry from a stored index row; `None` if the row contains no entry of the entity.
+    /// Returns the write that removes an entity's entry from a stored index row, or `None` if the row contains no entry of the entity.
     async fn without_owner(
         &self,
         index: &'static IndexSchema,

@@ -72,8 +72,8 @@ pub(crate) fn is_stored(layout: &SchemaRecord, index: &str) -> bool {
     layout.schema.indexes.iter().any(|stored| stored.name == index)
 }
 
-/// Returns `true` if programs with the stored schema and programs with the schema of `E` store the same rows for an index: neither schema requires a backfill
-/// of the index after the other, and both read the same properties. A program with the schema of `E` may build the index only under this condition.
+/// Returns `true` if programs with the stored schema and programs with the schema of `E` store the same rows for an index. Neither schema then requires a
+/// backfill of the index after the other, and both read the same properties. A program with the schema of `E` may build the index only under this condition.
 pub(crate) fn is_declared_by<E: Entity>(layout: &SchemaRecord, index: &str) -> bool {
     let declared = StoredSchema::of(E::SCHEMA);
     let is_retyped = |stored: &StoredProperty| {
@@ -166,7 +166,7 @@ pub(crate) async fn load<E: Entity, S: TableStore>(
     Ok(layout)
 }
 
-/// Returns the error for a read through an index that is not ready according to the stored schema; `None` if the index is ready.
+/// Returns the error for a read through an index that is not ready according to the stored schema, or `None` if the index is ready.
 pub(crate) fn not_ready<E: Entity>(layout: &SchemaRecord, index: &str) -> Option<Error> {
     let name = index.to_owned();
     let fault = match noted::<E>(layout, index) {

@@ -63,7 +63,7 @@ pub(crate) struct Swept {
     pub(crate) skipped: u64,
     /// The confirmed findings. Unreadable rows come first; all other findings follow in key order.
     pub(crate) findings: Vec<Finding>,
-    /// The resume position of the next page; `None` at the end of the phase.
+    /// The resume position of the next page, or `None` at the end of the phase.
     pub(crate) next: Option<Position>,
     /// `true` if the phase was restarted: its first page was processed instead of the page at the given position.
     pub(crate) is_restart: bool,
@@ -89,7 +89,7 @@ pub(crate) struct Sweep<'a, E: 'static, S, O> {
     pub(crate) index: &'static IndexOf<E>,
     pub(crate) repair: bool,
     pub(crate) top: Option<usize>,
-    /// The partitions to which the pass is restricted, for an index in the entity's partition; `None` for all partitions.
+    /// The partitions to which the pass is restricted, for an index in the entity's partition, or `None` for all partitions.
     pub(crate) within: Option<&'a [TextRange]>,
     /// The first error that left the index incomplete, because a readable entity has no index entry or an index row could not be checked.
     pub(crate) blocked: OnceLock<Error>,
@@ -210,7 +210,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Returns the members of a list; `None` if the list cannot be read.
+    /// Returns the members of a list, or `None` if the list cannot be read.
     async fn members(&self, form: &ListForm, key: &EntityKey, row: &Row) -> Result<Option<Members>> {
         let table = self.table.table_of(self.schema())?;
         match self.table.lists(&table).read::<E>(form, key, Some(row)).await {

@@ -49,7 +49,7 @@ impl<E> Blob<E> {
         Content { blob: *self, stream: content.boxed() }
     }
 
-    /// Returns the address of this blob in an entity; `None` if the entity has no such blob.
+    /// Returns the address of this blob in an entity, or `None` if the entity has no such blob.
     #[must_use]
     pub fn address_in<'e>(&self, entity: &'e E) -> Option<&'e BlobRef> {
         (self.get)(entity)

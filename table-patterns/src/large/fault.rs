@@ -2,7 +2,7 @@
 
 use table_core::Fault;
 
-/// The reason why a large entity cannot be written.
+/// An error from writing a large entity.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput, "PAT-LARGE-2")]
 pub(super) enum LargeFault {

@@ -14,8 +14,8 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// Removes blobs that have been unreferenced for a grace period, and marks newly found orphans. Call this function periodically.
     ///
     /// Safe to run concurrently with writers, readers and other collectors. After an interruption, simply run it again: existing marks are used. A blob is in
-    /// use if any property of its entity contains its address, so blobs of fields unknown to this program are kept, and so are the blobs of an unreadable
-    /// entity. Blobs whose names have a different format are ignored.
+    /// use if any property of its entity contains its address. As a result, blobs of fields unknown to this program are kept, and so are the blobs of an
+    /// unreadable entity. Blobs whose names have a different format are ignored.
     ///
     /// # Errors
     /// Any error from the table or the blob store. A missing table is also an error: a wrong table name must not turn all blobs into orphans.

@@ -1,5 +1,5 @@
-//! Blob ownership, encoded in the blob's name. An entity must not refer to another entity's blob, because writes to the other entity may remove the blob. It must
-//! not refer to an earlier blob of its own either, unless the stored version does: the collector may have removed the blob.
+//! Blob ownership, encoded in the blob's name. An entity must not refer to another entity's blob, because writes to the other entity may remove the blob. Nor
+//! may it refer to one of its earlier blobs, unless the stored version still refers to that blob: the collector may have removed it.
 
 use std::any::Any;
 

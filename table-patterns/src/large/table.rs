@@ -42,7 +42,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Self { table, blobs, prefix, clock, grace: DAY, part: PART }
     }
 
-    /// Sets the grace period for which a blob is kept after its last reference is removed. The default is one day. An upload may take at most half of the grace
+    /// Sets the grace period: how long a blob is kept after its last reference is removed. The default is one day. An upload may take at most half of the grace
     /// period. A reader may keep an entity for the whole period before it opens the value. The names of this handle's blobs contain the grace period, so a
     /// collector with a shorter period also keeps these blobs for the full period.
     #[must_use]

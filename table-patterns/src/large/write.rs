@@ -128,7 +128,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         Ok(Versioned::new(entity, etag, ticks))
     }
 
-    /// Returns the stored entity if the new entity contains the address of a blob without new content; `None` otherwise.
+    /// Returns the stored entity if the new entity contains the address of a blob without new content, or `None` otherwise.
     async fn stored(
         &self,
         entity: &E,

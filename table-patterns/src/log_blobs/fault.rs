@@ -2,7 +2,7 @@
 
 use table_core::{Error, Fault};
 
-/// The reason why a log cannot be written or read.
+/// An error from writing or reading a log.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum LogBlobFault {
     #[error("`{0}` is not a valid service name; use lower-case letters, digits and `-`")]

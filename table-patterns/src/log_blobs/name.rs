@@ -33,7 +33,7 @@ pub(super) fn blob(folder: &Path, counter: u64) -> Path {
     folder.clone().join(format!("{counter:06}.log"))
 }
 
-/// Returns the counter in a blob's name; `None` if the name has a different format.
+/// Returns the counter in a blob's name, or `None` if the name has a different format.
 pub(super) fn counter(path: &Path) -> Option<u64> {
     let digits = path.filename()?.strip_suffix(".log")?;
     digits.parse().ok().filter(|counter| format!("{counter:06}") == digits)

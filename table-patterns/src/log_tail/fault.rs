@@ -4,7 +4,7 @@ use std::fmt;
 
 use table_core::Fault;
 
-/// The reason why a stamp, an event or a selection is refused.
+/// An error in a stamp, an event or a selection.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum LogFault {
     #[error("{0} is outside the years 1 to 9999 and has no tick count")]

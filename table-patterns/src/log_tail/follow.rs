@@ -19,8 +19,8 @@ const PER_MICROSECOND: u128 = 10;
 /// The [`position`](Self::position) is a stamp. Store it after processing the returned events, and pass it to [`LogTail::follow`] in the next process.
 ///
 /// An append generates the stamp before it stores the event. If two events are appended concurrently, the later one may become visible first, so a follower
-/// does not return events younger than its settling time. If storing an event takes longer than the settling time, or the writer's clock is behind by more than
-/// the settling time, a follower may miss the event although the log contains it.
+/// does not return events younger than its settling time. A follower may miss an event that the log contains if storing the event takes longer than the
+/// settling time, or if the writer's clock is behind by more than this time.
 ///
 /// The position never passes the newest event that was stored when the follower read the log, so a follower whose clock jumps ahead and is then corrected still
 /// returns the next event.
@@ -93,8 +93,8 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
     /// exceeds `most`. An import can create such events in several partitions. The list is empty if all newer events are younger than the settling time.
     ///
     /// The table returns the newest events first. If more than `most` events are pending, the follower halves their time span until the oldest part fits, and
-    /// remembers the intermediate ranges, so a follower that is behind needs a few requests per call. The very first call starts from the year 1, and needs
-    /// about twenty more requests.
+    /// remembers the intermediate ranges. A follower that is behind therefore needs a few requests per call. The very first call starts from the year 1, and
+    /// needs about twenty more requests.
     ///
     /// # Errors
     /// Any error from [`LogTail::newest`]. A later call returns the events missed by this call.

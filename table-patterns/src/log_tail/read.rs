@@ -51,7 +51,7 @@ type Stamped<E> = Vec<(LogStamp, Versioned<E>)>;
 pub struct LogSlice<E> {
     /// The events in the slice, newest first.
     pub items: Vec<Versioned<E>>,
-    /// The stamp of the last item if older events may follow; `None` if the slice is complete, or if no events were requested. Continue before this stamp.
+    /// The stamp of the last item if older events may follow, or `None` if the slice is complete or no events were requested. Continue before this stamp.
     pub resume_before: Option<LogStamp>,
 }
 
@@ -192,7 +192,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     }
 }
 
-/// Returns the size of a slice of about `most` events that does not separate events with the same stamp.
+/// Returns the size of a slice of about `most` events. The slice does not split events with the same stamp.
 fn whole_stamps<T>(found: &[(LogStamp, T)], most: usize) -> usize {
     let stamp = |at: usize| found.get(at).map(|(stamp, _)| *stamp);
     let begins_here = |at: &usize| at.checked_sub(1).and_then(stamp) != stamp(*at);
@@ -214,12 +214,12 @@ fn rows(prefix: &str, after: Option<LogStamp>, upto: LogStamp) -> TextRange {
     TextRange { lower: Bound::Included(format!("{prefix}{upto}")), upper }
 }
 
-/// Returns the last stamp before the given time; `None` if no earlier time exists.
+/// Returns the last stamp before the given time, or `None` if no earlier time exists.
 fn just_before(instant: DateTime<Utc>) -> Result<Option<LogStamp>> {
     Ok(predecessor(LogStamp::new(instant, 0)?))
 }
 
-/// Returns the previous stamp; `None` for the first one.
+/// Returns the previous stamp, or `None` for the first one.
 fn predecessor(stamp: LogStamp) -> Option<LogStamp> {
     match stamp.tie_breaker().checked_sub(1) {
         Some(tie) => Some(LogStamp::from_ticks(stamp.ticks(), tie)),

@@ -81,7 +81,7 @@ impl LogStamp {
         self.tie
     }
 
-    /// Returns a stamp halfway between the two given stamps; `None` if no stamp lies between them.
+    /// Returns a stamp halfway between the two given stamps, or `None` if no stamp lies between them.
     pub(super) fn between(after: Self, before: Self) -> Option<Self> {
         let (low, high) = (after.number(), before.number());
         let middle = low + (high.checked_sub(low)? / 2);

@@ -3,7 +3,7 @@
 use table_core::Fault;
 use table_core::name::TableName;
 
-/// The reason why a migration cannot resume from a position.
+/// An error from resuming a migration from a position.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput)]
 pub(super) enum PositionFault {
@@ -13,7 +13,7 @@ pub(super) enum PositionFault {
     Text,
 }
 
-/// The reason why a migration cannot write a row.
+/// An error from writing a row to the target of a migration.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput)]
 pub(super) enum TargetFault {

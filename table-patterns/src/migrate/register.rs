@@ -18,7 +18,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of a row if its partition must be registered; `None` for any other row.
+    /// Returns the kind of a row if its partition must be registered, or `None` for any other row.
     pub(crate) fn of(row_key: &str) -> Option<Self> {
         match () {
             () if row_key.starts_with(FEED_PREFIX) => Some(Self::Feed),
@@ -27,9 +27,8 @@ impl Kind {
         }
     }
 
-    /// Registers a partition in the target. IMPORTANT: call this function before the partition's first row is stored. A crash
-    /// between the two leaves a harmless registration; in the opposite order, it would leave rows that no follower or sweep
-    /// finds.
+    /// Registers a partition in the target. Call this function before the partition's first row is stored. A crash between the two then leaves a harmless
+    /// registration; in the opposite order, it would leave rows that no follower or sweep finds.
     pub(crate) async fn register<S: TableStore + Clone>(
         self,
         store: &S,

@@ -2,7 +2,7 @@
 
 use table_core::{Error, Fault};
 
-/// The reason why an intent or a message cannot be recorded or read.
+/// An error from recording or reading an intent or a message.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum OutboxFault {
     #[error("the text is not a message `{name}` of version {version}")]

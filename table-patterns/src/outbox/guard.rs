@@ -212,7 +212,7 @@ pub(crate) async fn apply<S: TableStore>(
     }
 }
 
-/// Returns the operation on a step's target; `None` if the entity to delete does not exist.
+/// Returns the operation on a step's target, or `None` if the entity to delete does not exist.
 async fn write_of<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -140,7 +140,7 @@ pub enum Step {
     Call {
         /// The name of the message.
         name: String,
-        /// The version of the message type that the payload was written with; 0 for the steps of patterns.
+        /// The version of the message type that the payload was written with, or 0 for the steps of patterns.
         version: u32,
         /// The message's payload as JSON.
         payload: String,

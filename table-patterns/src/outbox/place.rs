@@ -1,4 +1,4 @@
-//! Keys and locations of the outbox rows to which messages refer.
+//! Keys and locations of the outbox rows that messages refer to.
 
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -14,8 +14,8 @@ pub const POISON_PREFIX: &str = "\u{FFFC}poison_";
 
 /// The `RowKey` of an outbox row.
 ///
-/// IMPORTANT: anyone who can write to the queue can send a message that refers to any row in any table. This type accepts only keys of outbox rows,
-/// so no message can make a worker claim, move or delete an entity or a row of another pattern.
+/// Anyone who can write to the queue can send a message that refers to any row in any table. This type accepts only keys of outbox rows, so no message can make
+/// a worker claim, move or delete an entity or a row of another pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct OutboxKey(RowKey);
 
@@ -58,7 +58,7 @@ impl OutboxKey {
     }
 }
 
-/// Returns the part of an outbox row's key that identifies the changed entity; `None` if it is not the key of an outbox row.
+/// Returns the part of an outbox row's key that identifies the changed entity, or `None` if it is not the key of an outbox row.
 pub(crate) fn recorded_source(row_key: &RowKey) -> Option<&str> {
     let row_key = row_key.as_str();
     row_key.starts_with(OUTBOX_PREFIX).then(|| row_key.get(..OUTBOX_PREFIX.len() + 16).unwrap_or(row_key))

@@ -45,9 +45,9 @@ pub(crate) const KEYS: &str = "keys";
 /// This table is omitted from listings of the program's tables.
 pub const REGISTRY: &str = table_core::table::OUTBOXES;
 
-/// The time for which a writer relies on its registration of a partition. After this time, it registers the partition again.
+/// The period during which a writer relies on its registration of a partition. After this period, it registers the partition again.
 const TRUSTED: Duration = Duration::from_secs(60 * 60);
-/// The time for which a partition without pending rows counts as active after its last registration.
+/// The period after its last registration during which a partition without pending rows counts as active.
 const ACTIVE: Duration = Duration::from_secs(2 * 60 * 60);
 /// The partition of the row that sweeps write to obtain the store's time from its Timestamp.
 const SWEEPS: &str = "sweeps";

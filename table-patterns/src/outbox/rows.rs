@@ -116,7 +116,7 @@ pub(crate) struct Pending {
     pub(crate) attempts: u32,
     /// Workers ignore the row until this time, because it is claimed or because its last attempt failed.
     pub(crate) not_before: u64,
-    /// The length of the wait that ends at `not_before`, in ticks; `None` if an earlier release recorded the wait.
+    /// The length of the wait that ends at `not_before`, in ticks, or `None` if an earlier release recorded the wait.
     pub(crate) wait: Option<u64>,
     /// The identifier of the current or last claim.
     pub(crate) claim: Option<String>,
@@ -265,7 +265,7 @@ pub(crate) fn text_in(row: RowView<'_>) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Returns the seal in an intent's row; `None` if the row has no seal or an empty seal.
+/// Returns the seal in an intent's row, or `None` if the row has no seal or an empty seal.
 pub(crate) fn seal_in(row: RowView<'_>) -> Result<Option<&str>> {
     Ok(match row.find(SEAL, &mut 0)? {
         Some(ValueRef::String(seal)) if !seal.is_empty() => Some(seal),

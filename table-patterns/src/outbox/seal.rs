@@ -76,7 +76,7 @@ struct Known {
     keys: Option<Arc<[Key]>>,
     /// `true` if the program has set the keys itself.
     are_given: bool,
-    /// `true` if the program has a [grant](crate::grant) for one partition, and so may lack permission to read the keys.
+    /// `true` if the program has a [grant](crate::grant) for one partition. It may then lack permission to read the keys.
     is_granted: bool,
 }
 
@@ -159,7 +159,7 @@ impl Seals {
         Ok(keys)
     }
 
-    /// Returns the seal for JSON stored at a location; `None` if the program has a grant and no keys.
+    /// Returns the seal for JSON stored at a location, or `None` if the program has a grant and no keys.
     pub(crate) async fn seal<S: TableStore>(
         &self,
         store: &S,
@@ -228,7 +228,7 @@ fn number_of(row_key: &str) -> u64 {
     row_key.split('_').next().and_then(|number| number.parse().ok()).unwrap_or_default()
 }
 
-/// Adds a random key with the given number. If several processes add keys concurrently, all of these keys are valid.
+/// Adds a random key under the given number. If several processes add keys concurrently, all of these keys are valid.
 async fn add<S: TableStore>(store: &S, number: u64) -> Result<()> {
     let secret: Vec<u8> = [Uuid::new_v4(), Uuid::new_v4()].iter().flat_map(|part| *part.as_bytes()).collect();
     let mut writer = RowWriter::with_capacity(1);

@@ -36,7 +36,7 @@ pub(crate) enum Work {
 /// at the first row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// The next delivery starts after the row with this key; `None` if it starts at the first row.
+    /// The key of the row after which the next delivery starts, or `None` if it starts at the first row.
     pub(crate) after: Option<RowKey>,
     /// The earliest time, in ticks, at which a row that earlier deliveries skipped is due again.
     pub(crate) later: Option<u64>,

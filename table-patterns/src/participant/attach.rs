@@ -227,7 +227,7 @@ pub(crate) fn is_attached<S: TableStore>(store: &S, schema: &EntitySchema) -> bo
     attached(store).is_some_and(|attached| attached.in_table_of(schema).next().is_some())
 }
 
-/// Returns the rows and steps added by participants when a row is deleted; `None` if no participant is attached for the row's type.
+/// Returns the rows and steps added by participants when a row is deleted, or `None` if no participant is attached for the row's type.
 pub(crate) fn deletion<S: TableStore>(
     store: &S,
     (schema, key, row): (&EntitySchema, &EntityKey, &Row),

@@ -35,11 +35,11 @@ use crate::omitted::identity;
 pub struct DeleteProgress {
     /// The number of deleted entities.
     pub deleted: u64,
-    /// The number of entities that matched the condition but were kept, because another writer changed them in the meantime. To check them again,
-    /// run the delete again.
+    /// The number of entities that matched the condition but were kept, because another writer changed them after they were found. To check them again, run the
+    /// delete again.
     pub changed: u64,
     /// The number of rows that pages [omit](table_core::query::Page::skipped) and that were therefore kept, such as items that other programs wrote to Cosmos
-    /// DB. An entity with an invalid property is deleted nevertheless, if its keys and its type can be read.
+    /// DB. An entity with an invalid property is still deleted if its keys and its type can be read.
     pub skipped: u64,
     /// The key of the last processed entity, for [`BatchedDelete::resume`]. It can be stored. It is always `None` on a store whose pages
     /// are not in key order (`Capabilities::ordered`).
@@ -58,7 +58,7 @@ pub struct DeleteProgress {
 /// ```
 #[derive(Clone, Debug)]
 pub struct BatchedDeleteError {
-    /// The reason why the delete stopped.
+    /// The error that stopped the delete.
     pub error: Error,
     /// The progress before the error occurred.
     pub progress: DeleteProgress,
@@ -258,7 +258,7 @@ fn query(keys: KeyRange, filter: Option<Filter>, top: usize) -> Query {
     Query { filter, select: identity(), top: Some(top), ..Query::new(keys) }
 }
 
-/// Returns the part of a key range after the last processed key, `position`; `None` if that part is empty.
+/// Returns the part of a key range after the last processed key, `position`, or `None` if that part is empty.
 fn after(mut range: KeyRange, position: Option<&EntityKey>) -> Option<KeyRange> {
     let Some(position) = position else { return Some(range) };
     let reached = position.partition_key.as_str();

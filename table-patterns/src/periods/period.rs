@@ -75,7 +75,7 @@ impl Period {
         }
     }
 
-    /// Returns the number of months in a period of this length; 1 for periods shorter than a month.
+    /// Returns the number of months in a period of this length, or 1 for periods shorter than a month.
     const fn months(self) -> u32 {
         match self {
             Self::Hour | Self::Day | Self::Month => 1,
@@ -84,7 +84,7 @@ impl Period {
         }
     }
 
-    /// Returns the table name suffix for the period that contains `instant`; `None` outside the years 1 to 9999.
+    /// Returns the table name suffix for the period that contains `instant`, or `None` outside the years 1 to 9999.
     #[must_use]
     pub fn suffix(self, instant: DateTime<Utc>) -> Option<String> {
         let (year, month, day) = (instant.year(), instant.month(), instant.day());
@@ -97,7 +97,7 @@ impl Period {
         })
     }
 
-    /// Returns the start of the period with the given suffix; `None` if no period of this length has that suffix. Ignores case, as for table names (TBL-2).
+    /// Returns the start of the period with the given suffix, or `None` if no period of this length has that suffix. Ignores case, as for table names (TBL-2).
     #[must_use]
     pub fn parse(self, suffix: &str) -> Option<DateTime<Utc>> {
         let number = |from: usize, to: usize| {

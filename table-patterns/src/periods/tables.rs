@@ -21,7 +21,7 @@ use crate::periods::{Period, PeriodQuery, Periodic};
 
 /// The maximum number of table names per listing request.
 const NAMES: usize = 1_000;
-/// The longest time, in ticks, for which an opened table is assumed to exist. Equal to the [`LEASE`] of the table's stored schema.
+/// The longest time, in ticks, that an opened table is assumed to exist. Equal to the [`LEASE`] of the table's stored schema.
 const LEASE_TICKS: u64 = LEASE.as_secs() * 10_000_000;
 
 /// The tables for entities of type `E`, one for each period. See [the pattern](crate::periods).
@@ -93,7 +93,8 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         Self { retain: periods, ..self }
     }
 
-    /// Sets the number of periods after the current period that can already be written, and for which [`prepare`](Self::prepare) creates tables (PAT-HVD-5).
+    /// Sets the number of periods after the current period that can already be written. [`prepare`](Self::prepare) creates the tables for these periods
+    /// (PAT-HVD-5).
     #[must_use]
     pub fn precreate(self, periods: u16) -> Self {
         Self { precreate: periods, ..self }
@@ -345,7 +346,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         }
     }
 
-    /// Returns the start of a table's period; `None` if the table belongs to a different entity type.
+    /// Returns the start of a table's period, or `None` if the table belongs to a different entity type.
     pub(crate) fn start_of(table: &TableName) -> Option<DateTime<Utc>> {
         let (base, name) = (E::SCHEMA.table, table.as_str());
         let is_ours = name.get(..base.len()).is_some_and(|own| own.eq_ignore_ascii_case(base));

@@ -2,7 +2,7 @@
 
 use table_core::Fault;
 
-/// The reason why a write of a parent or a part is invalid.
+/// An error from writing a parent or a part.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum RelationFault {
     #[error("the parent to delete does not exist")]

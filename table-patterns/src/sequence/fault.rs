@@ -2,7 +2,7 @@
 
 use table_core::Fault;
 
-/// The reason why a sequence cannot provide numbers.
+/// An error from allocating or setting the numbers of a sequence.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput)]
 pub(super) enum SequenceFault {

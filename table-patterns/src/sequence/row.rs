@@ -27,8 +27,9 @@ pub(super) fn row_key(name: &str) -> Result<RowKey> {
 /// Allocates the next `count` numbers of the sequence. Returns them with the write that reserves them.
 ///
 /// # Errors
-/// `Corrupted` if the stored row is not a valid sequence row; `SchemaMismatch` if the sequence belongs to a different entity type;
-/// `InvalidInput` if `count` is 0, or if the next free number would exceed `i64::MAX`.
+/// - `Corrupted` if the stored row is not a valid sequence row.
+/// - `SchemaMismatch` if the sequence belongs to a different entity type.
+/// - `InvalidInput` if `count` is 0, or if the next free number would exceed `i64::MAX`.
 pub(super) fn take(
     found: Option<StoredRow>,
     (row_key, owner): (&RowKey, &'static str),
@@ -60,7 +61,7 @@ pub(super) fn set(
     Ok(write(found, (row_key, owner), next))
 }
 
-/// Returns the next number from the stored row; 1 if no row is stored.
+/// Returns the next number from the stored row, or 1 if no row is stored.
 fn next(found: Option<&StoredRow>) -> Result<i64> {
     let Some(found) = found else { return Ok(1) };
     match found.row.view().find(NEXT, &mut 0)? {
@@ -69,7 +70,7 @@ fn next(found: Option<&StoredRow>) -> Result<i64> {
     }
 }
 
-/// Returns the name of the owning entity type; `None` if no row is stored, or if an earlier release wrote the row without an owner.
+/// Returns the name of the owning entity type, or `None` if no row is stored or an earlier release wrote the row without an owner.
 fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     let Some(found) = found else { return Ok(None) };
     Ok(match found.row.view().find(OWNER, &mut 0)? {

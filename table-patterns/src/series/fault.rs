@@ -2,7 +2,7 @@
 
 use table_core::Fault;
 
-/// The reason why an operation on a series is refused: its slot or its increment is invalid.
+/// An error from an operation on a series: its slot or its increment is invalid.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum SeriesFault {
     #[error("slot {slot} does not exist; use 0 to {last}")]

@@ -19,7 +19,7 @@ pub trait SlotNumber: Property + Copy {
     /// The value that an increment assumes for an empty slot.
     const ZERO: Self;
 
-    /// Returns the sum; `None` if the type cannot represent it.
+    /// Returns the sum, or `None` if the type cannot represent it.
     fn sum(self, other: Self) -> Option<Self>;
 }
 

@@ -46,7 +46,7 @@ impl<E: Series> SeriesRow<E> {
         Ok(row)
     }
 
-    /// Returns the value of a slot; `None` if the slot is empty or does not exist. Slots are counted from 0.
+    /// Returns the value of a slot, or `None` if the slot is empty or does not exist. Slots are counted from 0.
     #[must_use]
     pub fn slot(&self, slot: usize) -> Option<&E::Value> {
         self.slots.get(slot)?.as_ref()
@@ -60,7 +60,7 @@ impl<E: Series> SeriesRow<E> {
         self.slots.get_mut(slot).ok_or_else(|| no_slot(slot, E::SLOTS))
     }
 
-    /// Returns the values of all slots, in slot order; `None` for each empty slot.
+    /// Returns the values of all slots, in slot order, with `None` for each empty slot.
     #[must_use]
     pub fn slots(&self) -> &[Option<E::Value>] {
         &self.slots

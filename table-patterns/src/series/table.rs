@@ -46,7 +46,7 @@ impl<E: Series, S, O> SeriesTable<E, S, O> {
 }
 
 impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
-    /// Returns the entity for one period with all its slots; `None` if the entity does not exist. Sends one request (PAT-SER-1).
+    /// Returns the entity for one period with all its slots, or `None` if the entity does not exist. Sends one request (PAT-SER-1).
     ///
     /// # Errors
     /// `EntityMismatch` if a slot has a value of a different type; any error from a point query.
@@ -54,7 +54,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         self.table().get_as::<SeriesRow<E>>(key).await
     }
 
-    /// Returns one slot for one period, without reading the other slots; `None` if the slot is empty or the period does not exist. Sends one request.
+    /// Returns one slot for one period, without reading the other slots, or `None` if the slot is empty or the period does not exist. Sends one request.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};

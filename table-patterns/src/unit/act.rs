@@ -10,7 +10,7 @@ use crate::unit::UnitOfWork;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Act {
     pub(super) entity: &'static str,
-    /// The name of the write; `None` for a condition.
+    /// The name of the write, or `None` for a condition.
     pub(super) verb: Option<&'static str>,
 }
 

@@ -31,8 +31,8 @@ impl<T> Committed<T> {
         self.versions.iter().map(|(_, etag)| etag.as_ref())
     }
 
-    /// Returns a written entity with its new version, so the next write needs no read; `None` if the version is unknown. On stores whose `ETag`s contain no
-    /// time, the Timestamp is the commit time according to this process's clock.
+    /// Returns a written entity with its new version, so the next write needs no read. Returns `None` if the version is unknown. On stores whose `ETag`s
+    /// contain no time, the Timestamp is the commit time according to this process's clock.
     ///
     /// ```
     /// use table_patterns::unit::Committed;

@@ -4,7 +4,7 @@ use table_core::Fault;
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 
-/// The reason why a unit refuses a write.
+/// An error returned when a unit refuses a write.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum UnitFault {
     #[error("an entity's key cannot change; insert it under the new key and delete the old one")]

@@ -27,7 +27,7 @@ pub(super) struct Queue<'a, S> {
 }
 
 impl<S: TableStore> Queue<'_, S> {
-    /// Returns the first reservations in order; an empty list if the credential does not permit reading them.
+    /// Returns the first reservations in order, or an empty list if the credential does not permit reading them.
     ///
     /// # Errors
     /// Any error from the query.
@@ -119,7 +119,7 @@ impl<S: TableStore> Queue<'_, S> {
         }
     }
 
-    /// Writes a reservation and touches rows. If one of these rows does not exist, writes nothing and returns the row's index in `rows`.
+    /// Writes a reservation, and an empty merge to each of `rows`. If one of these rows does not exist, writes nothing and returns the row's index in `rows`.
     async fn write(
         &self,
         reservation: &Reservation,
@@ -154,7 +154,7 @@ impl<S: TableStore> Queue<'_, S> {
         self.delete([stored]).await
     }
 
-    /// Deletes other transactions' reservations for which the process no longer waits, at most as many as fit in one transaction.
+    /// Deletes reservations of other transactions that the process no longer waits for, at most as many as fit in one transaction.
     ///
     /// # Errors
     /// Any error from a transaction, except a conflict with a process that concurrently deletes or renews one of the reservations.

@@ -25,9 +25,9 @@ use crate::unit::rivals::ReadRow;
 /// The rows read by a unit.
 #[derive(Default)]
 pub(super) struct Reads {
-    /// The group of earlier, still uncommitted transactions with which this one will be committed.
+    /// The group of earlier, still uncommitted transactions that will be committed together with this one.
     pub(super) group: Option<Arc<Group>>,
-    /// The rows as first read; `None` for a row that did not exist.
+    /// The rows as first read, with `None` for each row that did not exist.
     rows: HashMap<RowKey, Option<StoredRow>>,
     /// `true` if a read returned an uncommitted row from the group.
     pub(super) used_group: bool,
@@ -39,7 +39,7 @@ pub(super) struct Reads {
 }
 
 impl Reads {
-    /// Returns the version of each row that was read; `None` for a row that did not exist.
+    /// Returns the version of each row that was read, or `None` for each row that did not exist.
     pub(super) fn versions(&self) -> HashMap<RowKey, Option<ETag>> {
         let version = |found: &Option<StoredRow>| found.as_ref().map(|found| found.etag.clone());
         self.rows.iter().map(|(row_key, found)| (row_key.clone(), version(found))).collect()
@@ -74,7 +74,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// later write conditional on its `ETag`.
     ///
     /// An entity that is read but not written costs one operation: a check that it has not changed, or is still absent. The Table service protocol has no
-    /// checks. On a store without [checks](table_core::store::Capabilities::checks), the operation is an empty merge, which changes the `ETag`, and the commit
+    /// checks. On a store without [checks](table_core::store::Capabilities::checks), the operation is an empty merge, which changes the `ETag`. The commit then
     /// fails with `Unsupported` if an entity was absent and the unit does not insert it. For a read without a condition, use the handle's `get`.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use crate::unit::UnitOfWork;
 )]
 pub trait ReadsSeveral: Refused {}
 
-/// The bound on write methods that other libraries offer. No unit satisfies it, so calling one is a compile error with this message.
+/// Never implemented, so a call to a write method known from another library is a compile error with this message.
 #[diagnostic::on_unimplemented(
     message = "[T239] a unit has no method of this name: each write says what it knows of the stored entity",
     label = "write `insert(&entity)`, `update(&found, |entity| …)`, `save(found, &entity)` or `delete(&found)`",
@@ -23,7 +23,7 @@ pub trait ReadsSeveral: Refused {}
 )]
 pub trait WritesBy: Refused {}
 
-/// The bound on commit methods that other libraries offer. No unit satisfies it, so calling one is a compile error with this message.
+/// Never implemented, so a call to a commit method known from another library is a compile error with this message.
 #[diagnostic::on_unimplemented(
     message = "[T239] a unit has no method of this name: `commit` applies its writes",
     label = "write `commit()`",
@@ -31,7 +31,7 @@ pub trait WritesBy: Refused {}
 )]
 pub trait EndsBy: Refused {}
 
-/// The bound on rollback methods that other libraries offer. No unit satisfies it, so calling one is a compile error with this message.
+/// Never implemented, so a call to a rollback method known from another library is a compile error with this message.
 #[diagnostic::on_unimplemented(
     message = "[T239] a unit has no method of this name: it is discarded when it is dropped",
     label = "write `drop(unit)`",

@@ -44,7 +44,7 @@ pub(super) struct Attempts<'a> {
     pub(super) contention: Contention,
 }
 
-/// A refused attempt. If the next attempt equals it, the transaction itself causes the error: none of its dependencies has changed, and the closure has made
+/// A refused attempt. If the next attempt equals it, the transaction itself causes the error. None of its dependencies has changed, and the closure has made
 /// the same choice again, for example the same key for a new entity.
 #[derive(PartialEq)]
 struct RefusedRun {
@@ -81,7 +81,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// - Transactions on a partition through one handle and its clones take turns in arrival order, and are committed in groups: a transaction reads the rows
     ///   written by previous transactions. The closure must not start another transaction on the same partition through the same handle.
     /// - Between processes, the first commit wins. A transaction that has lost three times reserves the partition by writing a special row, and other
-    ///   processes' transactions wait for it, so a process far from the store is not starved by processes close to it. Single-entity writes do not wait.
+    ///   processes' transactions wait for it. As a result, a process far from the store is not starved by processes close to it. Single-entity writes do not
+    ///   wait.
     /// - The closure may run several times, so its only effects must be writes through the unit.
     /// - In a task that can move between threads, as with `tokio::spawn`, the closure must own its captures: `async move |unit|` over clones. With
     ///   borrowed captures, rustc does not accept the future as `Send`.

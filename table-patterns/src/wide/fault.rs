@@ -2,7 +2,7 @@
 
 use table_core::Fault;
 
-/// The reason why a wide entity cannot be written or read.
+/// An error from writing or reading a wide entity.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum WideFault {
     #[error("a merge cannot remove a property; use `update`, which replaces the whole entity")]

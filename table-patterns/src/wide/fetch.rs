@@ -118,7 +118,7 @@ async fn read<S: TableStore>(
     Ok(found)
 }
 
-/// Returns a row's part number, counted from 0; `None` if the row is not a part.
+/// Returns a row's part number, counted from 0, or `None` if the row is not a part.
 fn part_of(key: &EntityKey, row_key: &str) -> Option<usize> {
     let number = row_key.strip_prefix(key.row_key.as_str())?.strip_prefix('_')?;
     let is_number = number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit());

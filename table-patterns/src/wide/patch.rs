@@ -48,7 +48,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         WidePatch { table: self, key, properties: Ok(WideWriter::new(W::PARTS)) }
     }
 
-    /// Sets one property by merging it into its part.
+    /// Sets one property with a merge into the part that contains it.
     ///
     /// # Errors
     /// Any error from [`WidePatch::send`].

@@ -14,7 +14,7 @@ pub(super) struct Places {
     ends: Vec<usize>,
     /// The position of each name. Built when a property is first looked up out of order.
     by_name: OnceLock<HashMap<&'static str, usize>>,
-    /// The position of each name ending in a number, keyed by word and number; `None` if several names differ only in leading zeros.
+    /// The position of each name ending in a number, keyed by word and number, or `None` if several names differ only in leading zeros.
     by_number: OnceLock<HashMap<(&'static str, &'static str), Option<usize>>>,
 }
 

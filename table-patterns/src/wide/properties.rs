@@ -74,7 +74,7 @@ impl WideWriter {
         Ok(())
     }
 
-    /// Returns the part that contains all written properties; `None` if they are in several parts or nothing has been written.
+    /// Returns the part that contains all written properties, or `None` if they are in several parts or nothing has been written.
     pub(super) fn only_part(&self) -> Option<usize> {
         let mut touched = self.parts.iter().enumerate().filter(|(_, part)| part.is_written);
         touched.next().map(|(at, _)| at).filter(|_| touched.next().is_none())
@@ -165,7 +165,7 @@ impl<'a> WideReader<'a> {
         self.moved.is_empty() && self.of_header.iter().all(|stored| stored.part == 0)
     }
 
-    /// Returns the header properties found only in parts other than the first, as a row; `None` if all are in the first part.
+    /// Returns the header properties found only in parts other than the first, as a row, or `None` if all are in the first part.
     ///
     /// # Errors
     /// `EntityMismatch` if two parts contain a property with different values (PAT-WIDE-4).

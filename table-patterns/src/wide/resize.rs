@@ -107,7 +107,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         }
     }
 
-    /// Reads an entity with `parts` parts, or with the declared number of parts, because it may already have been converted.
+    /// Reads an entity that has `parts` parts, or that already has the declared number of parts because it has been converted.
     async fn stored_in(&self, key: &EntityKey, parts: usize) -> Result<Whole> {
         let (store, table) = (self.table.store(), self.table.name()?);
         match fetch(store, table, key, (parts, Select::All), &self.retry).await {

@@ -156,7 +156,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         .await
     }
 
-    /// Returns the entity and its version; `None` if it does not exist. Sends one range query, repeated if a write was in progress (PAT-WIDE-3).
+    /// Returns the entity and its version, or `None` if it does not exist. Sends one range query, repeated if a write was in progress (PAT-WIDE-3).
     ///
     /// # Errors
     /// - `EntityMismatch` if a part is missing or was written separately (PAT-WIDE-4).

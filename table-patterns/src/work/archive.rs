@@ -17,7 +17,7 @@
 //! # Bounds
 //! If the entity changes after it was copied, it is copied again. If this happens repeatedly, the delivery fails and is retried later.
 //!
-//! The step moves a single row. It is unaware of the entity type and the stored schema. Do not archive an entity whose type declares indexes, a feed, copies,
+//! The step moves a single row, and knows neither the entity type nor the stored schema. Do not archive an entity whose type declares indexes, a feed, copies,
 //! parts, chunks or blobs:
 //! - The index rows remain, so a unique value cannot be used again. The copies in other entities remain, and the feed has no entry for the deletion.
 //! - The parts and chunks remain in the source table.

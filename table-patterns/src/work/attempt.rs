@@ -53,9 +53,9 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     }
 }
 
-/// Returns `true` if the last attempt found that an entity in another partition has the same value in a unique index. Such a row never becomes poison. It is
-/// retried with increasing backoff until one of the two entities releases the value. A `UniqueViolation` from a handler does not count, because it has been
-/// wrapped in an error with a different code.
+/// Returns `true` if the last attempt found that an entity in another partition has the same value in a unique index. In this case, the row never becomes
+/// poison. It is retried with increasing backoff until one of the two entities releases the value. A `UniqueViolation` from a handler does not count, because
+/// it has been wrapped in an error with a different code.
 fn is_contested(pending: &Pending) -> bool {
     pending.error.as_deref().is_some_and(|error| error.starts_with(ErrorCode::UniqueViolation.as_str()))
 }
@@ -87,8 +87,8 @@ struct Claimed {
     rows: Vec<Pending>,
     /// The time until which the rows are claimed.
     until: u64,
-    /// `true` while it is unknown whether the claims have been extended, and therefore which `ETag`s the rows have. This is the case while the request is in
-    /// flight, after the request has failed, and after a handler has cancelled the request by dropping the future of [`keep`](Keep::keep).
+    /// `true` while it is unknown whether the claims have been extended, and therefore which `ETag`s the rows have. This state begins with the request. It
+    /// persists if the request fails, or if a handler cancels it by dropping the future of [`keep`](Keep::keep).
     is_uncertain: bool,
 }
 

@@ -27,7 +27,7 @@ const SOURCES: usize = 10_000;
 #[derive(Debug)]
 pub(super) struct StepError {
     pub(super) error: Error,
-    /// The delay in ticks; `None` if the number of attempts determines the delay.
+    /// The delay in ticks, or `None` if the number of attempts determines the delay.
     pub(super) delay: Option<u64>,
     /// `true` if the step was not tried, because its target is down.
     pub(super) is_refused: bool,
@@ -75,7 +75,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Returns how much longer a circuit with the end time `until` stays open; `None` if its delay has passed. If the remaining time exceeds any delay, the
+    /// Returns how much longer a circuit with the end time `until` stays open, or `None` if its delay has passed. If the remaining time exceeds any delay, the
     /// clock was set back, and the delay counts as passed.
     fn left(self, until: u64) -> Option<u64> {
         until.checked_sub(self.now).filter(|left| (1..=self.longest).contains(left))
@@ -86,7 +86,7 @@ impl Times {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pass {
     source: u64,
-    /// The circuit's end time when the step started; `None` if the circuit was closed.
+    /// The circuit's end time when the step started, or `None` if the circuit was closed.
     seen: Option<u64>,
 }
 

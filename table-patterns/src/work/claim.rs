@@ -38,14 +38,14 @@ const MOST: usize = 1_024;
 /// which claims the row. Ending an attempt takes one operation, or two if the row is moved to the poison rows.
 const PER_ROW: usize = 3;
 
-/// A worker's claims on the outbox rows to which a message refers.
+/// A worker's claims on the outbox rows that a message refers to.
 pub(super) struct Claims<'a, 'q, S, Q> {
     pub(super) worker: &'a Worker<S, Q>,
     pub(super) held: &'a Held<'q, Q>,
     /// The table and the partition of the rows.
     pub(super) table: &'a TableName,
     pub(super) partition_key: &'a PartitionKey,
-    /// The identifier of these claims, by which the worker recognises them after a lost response (CON-11).
+    /// The identifier of these claims. The worker uses it to recognise its claims after a lost response (CON-11).
     pub(super) id: String,
     /// For each row of the current page, the number of attempts before the row was claimed. If the response to a claim is lost, the claim is repeated with this
     /// number, which prevents an attempt from being counted twice.
@@ -71,7 +71,7 @@ struct Claimed {
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Processes the outbox rows to which a message refers.
+    /// Processes the outbox rows that a message refers to.
     pub(super) async fn rows(&self, held: &Held<'_, Q>, work: &Work, is_repeated: bool) -> Result<Outcome> {
         let id = Uuid::new_v4().simple().to_string();
         let (table, partition_key) = work.place();
@@ -319,9 +319,9 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(self.row(&next.place).await?.filter(is_begun))
     }
 
-    /// Returns the number of rows at the head of a batch that are started together: all leading rows that have never been tried, or only the first row if it
-    /// has been tried. A row that has been tried may have killed its worker, so it is started alone. If it kills the worker again, no attempt is counted for
-    /// other rows.
+    /// Returns the number of rows at the head of a batch that are started together. These are all leading rows that have never been tried, or only the first
+    /// row if it has been tried. A row that has been tried may have killed its worker, so it is started alone. If it kills the worker again, no attempt is
+    /// counted for other rows.
     fn begins(&self, portion: &VecDeque<Pending>) -> usize {
         let options = &self.worker.options;
         // One transaction ends the attempts for some rows, and starts the attempts for as many others.

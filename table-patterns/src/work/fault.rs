@@ -4,7 +4,7 @@ use table_core::{Error, Fault};
 
 use crate::outbox::rows::ERROR_CHARS;
 
-/// The reason why a worker or a sweep cannot do its work.
+/// An error from a worker or a sweep.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum WorkFault {
     #[error(

@@ -5,7 +5,7 @@ use std::error::Error as StdError;
 
 use table_core::{Error, Fault};
 
-/// The reason why a handler did not process a message.
+/// An error for a message that a handler did not process.
 #[derive(Debug, thiserror::Error, Fault)]
 enum HandlerFault {
     #[error(transparent)]

@@ -28,8 +28,8 @@ pub(crate) struct Held<'a, Q> {
     /// The lock for changing the lease. It contains the request in flight. Without the lock, two tasks could use the same pop receipt, and the second task
     /// would fail.
     ///
-    /// IMPORTANT: if the task that sent a request is dropped, the request is kept, because its response contains the next pop receipt. The next task completes
-    /// the request.
+    /// If the task that sent a request is dropped, the request must be kept, because its response contains the next pop receipt. The next task completes the
+    /// request.
     turn: lock::Mutex<Option<Request<'a>>>,
 }
 

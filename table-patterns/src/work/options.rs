@@ -25,9 +25,9 @@ pub struct WorkerOptions {
     /// The number of intents from one message that are processed concurrently. If several intents for one changed entity are claimed together, they run in
     /// change order. With a concurrency of 1, each intent starts after the previous one has ended. A retried intent always runs alone.
     pub concurrency: usize,
-    /// The number of attempts to process an intent before it becomes poison (PAT-EC-4).
-    /// Attempts are counted when they start; message deliveries do not count. An attempt is also counted if the response to its claim is lost and the store
-    /// remains unavailable until the delivery ends, so with a limit of 1, an intent can become poison before its first step.
+    /// The number of attempts to process an intent before it becomes poison (PAT-EC-4). Attempts are counted when they start; message deliveries do not count.
+    /// An attempt is also counted if the response to its claim is lost and the store remains unavailable until the delivery ends. With a limit of 1, an intent
+    /// can therefore become poison before its first step.
     pub poison_after: u32,
     /// The maximum number of times that a step is tried within one attempt if it fails with transient errors (PAT-EC-5).
     pub step_attempts: u32,

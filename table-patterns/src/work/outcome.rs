@@ -14,7 +14,7 @@ pub(super) enum End {
     Poisoned,
     /// The attempt did not succeed, and the row waits for another one.
     Failed {
-        /// The error from the attempt; `None` if no step was tried, in which case the row keeps its last error.
+        /// The error from the attempt, or `None` if no step was tried, in which case the row keeps its last error.
         error: Option<String>,
         /// The number of the row's attempts so far that count towards the poison limit.
         attempts: u32,
@@ -41,7 +41,7 @@ impl End {
         })
     }
 
-    /// Returns the delay until this worker retries the row; `None` if the row needs no further attempt.
+    /// Returns the delay until this worker retries the row, or `None` if the row needs no further attempt.
     pub(super) const fn again(&self) -> Option<u64> {
         match self {
             Self::Failed { delay, .. } => Some(*delay),

@@ -279,7 +279,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Returns the next entries that have not been returned before; `None` at the end of the scan.
+    /// Returns the next entries that have not been returned before, or `None` at the end of the scan.
     async fn next<S: TableStore, Q: QueueStore>(
         &mut self,
         outbox: &Outbox<S, Q>,

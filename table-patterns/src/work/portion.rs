@@ -1,4 +1,4 @@
-//! Reads the outbox rows to which a message refers, in [portions](Reading).
+//! Reads the outbox rows that a message refers to, in [portions](Reading).
 
 use table_core::Result;
 use table_core::limits::PAGE_ENTITIES;
@@ -14,7 +14,7 @@ use crate::work::handler::Keep as _;
 use crate::work::reading::Reading;
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Reads the current portion of the rows to which a message refers. Called again for the same portion if another worker changes one of the rows before they
+    /// Reads the current portion of the rows that a message refers to. Called again for the same portion if another worker changes one of the rows before they
     /// are claimed.
     pub(super) async fn portion(&mut self, work: &Work, reading: &mut Reading) -> Result<Vec<Pending>> {
         if let Work::Row(place) = work {

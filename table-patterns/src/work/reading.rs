@@ -13,11 +13,11 @@ use crate::outbox::work::Work;
 
 /// A delivery's progress through the outbox rows of its message.
 pub(super) struct Reading {
-    /// The key of the row after which the queries begin; `None` if they begin with the first row.
+    /// The key of the row after which the queries begin, or `None` if they begin with the first row.
     pub(super) start: Option<RowKey>,
-    /// The continuation of the current page; `None` for the first page.
+    /// The continuation of the current page, or `None` for the first page.
     pub(super) from: Option<Continuation>,
-    /// The continuation of the next page; `None` if the current page is the last page.
+    /// The continuation of the next page, or `None` if the current page is the last page.
     next: Option<Continuation>,
     /// `true` once the delivery reads large pages.
     pub(super) skims: bool,

@@ -16,7 +16,7 @@ use crate::work::worker::Worker;
 
 /// Once a step has run for this time, the worker stops extending the lease. Otherwise, a step that never ends would hold its message forever.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
-/// After this many sleeps have panicked during one step, the step runs without a timer.
+/// The number of panicked sleeps during one step after which the step runs without a timer.
 const PANICS: usize = 2;
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {

@@ -1,4 +1,4 @@
-//! Performs the steps of the intents to which a message refers.
+//! Performs the steps of the intents that a message refers to.
 
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -188,7 +188,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Counts a failed attempt in the metrics. Returns the delay until the next attempt; `None` if the work is unreadable and cannot succeed.
+    /// Counts a failed attempt in the metrics. Returns the delay until the next attempt, or `None` if the work is unreadable and cannot succeed.
     pub(super) fn failed(&self, error: &Error, attempts: u32, delay: Option<u64>) -> Option<u64> {
         match Failure::of(error) {
             Failure::Newer => self.count(|metrics| metrics.left += 1),
@@ -208,7 +208,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Returns the error for a message for which this worker has no handler.
+    /// Returns the error for a message that this worker has no handler for.
     fn unknown(&self, name: &str) -> Error {
         let mut known: Vec<_> = self.handlers.keys().map(|known| format!("`{known}`")).collect();
         known.sort_unstable();

@@ -26,7 +26,7 @@ use crate::outbox::rows::{self, Pending, together};
 use crate::outbox::work::Work;
 use crate::work::fault::WorkFault;
 
-/// The maximum number of rows in one partition for which a sweep sends separate messages. One message for the partition covers all other rows.
+/// The maximum number of separate messages that a sweep sends for rows in one partition. One message for the partition covers all other rows.
 const SEPARATE: usize = 100;
 
 /// The maximum number of quiet partitions (without pending intents) that one sweep reads.
@@ -123,8 +123,8 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Self { outbox, min_age: Duration::from_secs(5 * 60) }
     }
 
-    /// Sets the minimum age of intents for which messages are sent. It should exceed the time that messages usually spend in the queue before workers process
-    /// them.
+    /// Sets the minimum age at which a sweep sends a message for an intent. It should exceed the time that messages usually spend in the queue before workers
+    /// process them.
     #[must_use]
     pub const fn min_age(mut self, time: Duration) -> Self {
         self.min_age = time;

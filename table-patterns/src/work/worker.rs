@@ -103,8 +103,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         *self.metrics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the last error, such as `QueueNotFound`, that prevented [`run`](Self::run) from receiving messages. After such an error, `run` backs off and
-    /// retries.
+    /// Returns the last error, such as `QueueNotFound`, that prevented [`run`](Self::run) from receiving messages. After each of these errors, `run` backs off
+    /// and retries.
     #[must_use]
     pub fn receive_error(&self) -> Option<Error> {
         self.receive_error.lock().unwrap_or_else(PoisonError::into_inner).clone()

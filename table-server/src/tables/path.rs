@@ -55,7 +55,7 @@ fn is_single_key(text: &str) -> bool {
     rest.is_some_and(|(_, rest)| rest.trim().is_empty())
 }
 
-/// Returns the rejection for a path with one key instead of two, with a message recognised by clients.
+/// Returns the rejection for a path with one key instead of two. Clients recognise its message.
 pub(super) fn single_key(name: &str) -> Refusal {
     let resource: String = name.chars().filter(|character| !character.is_control()).take(256).collect();
     Refusal::input(format!(

@@ -315,7 +315,7 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Compares the code with its name. A name that the service never returns equals no code.
+/// Compares the code with the name of a code. A string that is not the name of a code equals none of them.
 ///
 /// ```
 /// use table_core::ErrorCode;

@@ -1,4 +1,4 @@
-//! Conversions of the errors of numbers, so `?` accepts an integer that is converted or parsed for a key.
+//! Conversions from the standard library's integer errors, so `?` can be used when an integer is converted or parsed for a key.
 
 use std::num::{ParseIntError, TryFromIntError};
 

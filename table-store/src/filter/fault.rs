@@ -16,7 +16,7 @@ impl Fault for SyntaxFault {
     }
 }
 
-/// The reason why a filter is invalid.
+/// An error in the text of a filter.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum FilterFault {
     #[error("unexpected `{found}`; {instead}", found = .found.escape_debug())]

@@ -5,7 +5,7 @@ use std::str::Utf8Error;
 use crate::error::{Fault, quoted};
 use crate::limits::KEY_UNITS_WIDE;
 
-/// The reason why a key is invalid or corrupted.
+/// An error in a key: it is invalid or corrupted.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum KeyFault {
     #[error(

@@ -1,7 +1,7 @@
 //! The order of keys and strings by UTF-16 code units (ORD-1 to ORD-6), and an order-preserving byte encoding.
 //!
-//! UTF-8 sorts by code point, which differs from UTF-16 in one case: in UTF-16, supplementary characters (lead bytes `F0`–`F4` in UTF-8) sort before
-//! U+E000–U+FFFF (lead bytes `EE`, `EF`); in UTF-8, they sort after them (ORD-3). Replacing the lead bytes `EE` and `EF` with `F8` and `F9` corrects this case,
+//! UTF-8 sorts by code point, which differs from UTF-16 in one case. In UTF-16, supplementary characters (lead bytes `F0`–`F4` in UTF-8) sort before
+//! U+E000–U+FFFF (lead bytes `EE`, `EF`). In UTF-8, they sort after them (ORD-3). Replacing the lead bytes `EE` and `EF` with `F8` and `F9` corrects this case,
 //! does not change the length, and leaves strings without these bytes unchanged.
 
 use std::borrow::Cow;

@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, quoted};
 
-/// The reason why a name is invalid.
+/// An error in a name.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum NameFault {
     #[error("table name `{}` is invalid; use ASCII letters and digits, starting with a letter", quoted(.0))]

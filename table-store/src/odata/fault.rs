@@ -3,7 +3,7 @@
 use crate::error::{Fault, quoted};
 use crate::value::EdmType;
 
-/// The reason why an entity cannot be read or written as JSON.
+/// An error from reading or writing an entity as JSON.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum ODataFault {
     #[error("the body is not a JSON object: {0}")]

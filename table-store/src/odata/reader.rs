@@ -86,10 +86,13 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 /// can contain U+0000. In a client's document, an unpaired surrogate is an error.
 ///
 /// # Errors
-/// `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object (TYPE-9), or a type is unknown
-/// (ENG-10); `OutOfRangeInput` if a date-time is out of range (TYPE-6); `DuplicatePropertiesSpecified` if a property is repeated (PROP-6). A `null` property in
-/// a client's document can cause further errors: `PropertyNameInvalid` or `PropertyNameTooLong` if its name is invalid, and `InvalidInput` if it is declared as
-/// a Double (ENT-3). If the stored data in a service's response is invalid, the error contains the key of the entity.
+/// - `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object (TYPE-9), or a type is
+///   unknown (ENG-10).
+/// - `OutOfRangeInput` if a date-time is out of range (TYPE-6).
+/// - `DuplicatePropertiesSpecified` if a property is repeated (PROP-6).
+///
+/// A `null` property in a client's document can cause further errors: `PropertyNameInvalid` or `PropertyNameTooLong` if its name is invalid, and `InvalidInput`
+/// if it is declared as a Double (ENT-3). If the stored data in a service's response is invalid, the error contains the key of the entity.
 ///
 /// ```
 /// use table_core::ValueRef;
@@ -178,8 +181,8 @@ fn unknown_type(name: &str, token: &Token<'_>) -> Error {
 
 impl Members<'_> {
     /// Reads an entity in a service's response. If the stored data is invalid, the error contains the key of the entity. An error without a key means that the
-    /// response does not come from a table service: the entity lacks a key, or its `ETag` or Timestamp, which a table service would have written itself, cannot
-    /// be parsed.
+    /// response does not come from a table service. Either the entity lacks a key, or its `ETag` or Timestamp cannot be parsed, although a table service would
+    /// have written them itself.
     pub(crate) fn read_of_service(&self) -> Result<EntityBody> {
         self.read(Sender::Service).map_err(|error| {
             let key = |name| {

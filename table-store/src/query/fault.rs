@@ -3,7 +3,7 @@
 use crate::error::{Error, Fault, quoted};
 use crate::limits::SELECT_NAMES;
 
-/// The reason why a query or continuation is rejected.
+/// An error in a query or a continuation.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum QueryFault {
     #[error("a page of {top} entities was requested, at most {most} are allowed; read several pages")]

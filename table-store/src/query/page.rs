@@ -23,8 +23,8 @@ pub struct Page {
     pub continuation: Option<Continuation>,
     /// The number of entities that the store read to produce the page, or `None` if unknown.
     pub rows_read: Option<u64>,
-    /// The number of stored rows that the page omits because they are not valid entities, such as rows with a date-time before 1601, which Azurite accepts,
-    /// or items that other programs wrote to Cosmos DB. [`TableStore::get`](crate::store::TableStore::get) fails for such a row, unless the invalid property is
-    /// not selected. Pages of the embedded engine omit no rows.
+    /// The number of stored rows that the page omits because they are not valid entities. Examples are rows with a date-time before 1601, which Azurite
+    /// accepts, and items that other programs wrote to Cosmos DB. [`TableStore::get`](crate::store::TableStore::get) fails for such a row, unless the invalid
+    /// property is not selected. Pages of the embedded engine omit no rows.
     pub skipped: u64,
 }

@@ -84,9 +84,10 @@ const fn is_illegal(character: char) -> bool {
 /// Checks a new message's text, visibility delay and time to live.
 ///
 /// # Errors
-/// `RequestBodyTooLarge` if the text exceeds 64 KiB (QUE-6); `InvalidInput` if XML cannot represent the text (QUE-4); `OutOfRangeQueryParameterValue` if a
-/// duration is out of range or not a whole number of seconds (QUE-7, QUE-8); `InvalidQueryParameterValue` if the message would expire before it becomes visible
-/// (QUE-8).
+/// - `RequestBodyTooLarge` if the text exceeds 64 KiB (QUE-6).
+/// - `InvalidInput` if XML cannot represent the text (QUE-4).
+/// - `OutOfRangeQueryParameterValue` if a duration is out of range or not a whole number of seconds (QUE-7, QUE-8).
+/// - `InvalidQueryParameterValue` if the message would expire before it becomes visible (QUE-8).
 pub fn message(queue: &QueueName, message: &PutMessage) -> Result<()> {
     text(queue, &message.text)?;
     hidden(queue, message.hidden, Duration::ZERO)?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::error::{Fault, quoted};
 
-/// The reason why a name, count, duration or size is invalid.
+/// An error in a name, count, duration or size.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum QueueFault {
     #[error(

@@ -56,9 +56,12 @@ impl Limits {
     /// Checks the names, number and values of a row's properties. The entity's size is not checked, because it also depends on the key.
     ///
     /// # Errors
-    /// `TooManyProperties` if the row has too many properties; `PropertyNameInvalid` or `PropertyNameTooLong` if a name is invalid;
-    /// `DuplicatePropertiesSpecified` if a name is repeated; `PropertyValueTooLarge` if a value is too large; `OutOfRangeInput` if a date-time is outside the
-    /// range of `Edm.DateTime` (TYPE-6); `Corrupted` if the bytes are not a row.
+    /// - `TooManyProperties` if the row has too many properties.
+    /// - `PropertyNameInvalid` or `PropertyNameTooLong` if a name is invalid.
+    /// - `DuplicatePropertiesSpecified` if a name is repeated.
+    /// - `PropertyValueTooLarge` if a value is too large.
+    /// - `OutOfRangeInput` if a date-time is outside the range of `Edm.DateTime` (TYPE-6).
+    /// - `Corrupted` if the bytes are not a row.
     pub fn check_row(&self, row: RowView<'_>) -> Result<()> {
         self.measure_new_row(row).map(drop)
     }

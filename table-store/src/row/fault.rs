@@ -3,7 +3,7 @@
 use crate::error::{Fault, quoted};
 use crate::row::VERSION;
 
-/// The reason why a row cannot be written, or why bytes are not a row.
+/// An error from writing a row, or from reading bytes that are not a row.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum RowFault {
     #[error("property `{}` is specified more than once; remove one of them", quoted(.0))]

@@ -161,8 +161,9 @@ impl<'a> RowView<'a> {
     /// Checks the row's format version and directories.
     ///
     /// # Errors
-    /// `FormatTooNew` if the version is newer; `Corrupted` if the bytes are not a row; `TooManyProperties`, `PropertyNameTooLong` or `EntityTooLarge`
-    /// if the row exceeds the limits of the format.
+    /// - `FormatTooNew` if the version is newer.
+    /// - `Corrupted` if the bytes are not a row.
+    /// - `TooManyProperties`, `PropertyNameTooLong` or `EntityTooLarge` if the row exceeds the limits of the format.
     pub fn check_version(&self) -> Result<()> {
         if self.count.is_none() { Err(self.broken()) } else { Ok(()) }
     }

@@ -50,7 +50,7 @@ pub enum Piece {
     Part(Form),
 }
 
-/// The reason a sequence of pieces is not a valid key. Indexes start at 0.
+/// An error in the pieces of a key, such as an ambiguous part. Indexes start at 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The key has no pieces. An always-empty key is the literal `""` (KEY-2).

@@ -7,9 +7,9 @@ use crate::key::codec::{Facts, Form, KeyCodec};
 
 /// A key part computed from a value but not sufficient to recover it. The value itself is stored as a property of the entity.
 ///
-/// A value's encoding must not depend on the program version or the machine. An entity whose key part does not match its property cannot be read. Such a
-/// mismatch arises, for example, if a program unaware of the key part changes the property. A part computed from a timestamp must not depend on fractions below
-/// 100 ns, because the property does not store them (TICK-6).
+/// A value's encoding must not depend on the program version or the machine. An entity whose key part does not match its property cannot be read. This happens,
+/// for example, if a program that does not know the key part changes the property. A part computed from a timestamp must not depend on fractions below 100 ns,
+/// because the property does not store them (TICK-6).
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Folded, Text};

@@ -205,8 +205,8 @@ impl<const N: usize> Digits<N> {
     }
 }
 
-/// Returns `true` if integers with `bits` bits, without the sign bit (64 for `u64`, 63 for `i64`), can be written with `digits` digits: at least one digit,
-/// and at most as many as in the largest value.
+/// Returns `true` if integers with `bits` bits can be written with `digits` digits: at least one digit, and at most as many as in the largest value. `bits`
+/// excludes the sign bit: 64 for `u64`, 63 for `i64`.
 ///
 /// ```
 /// use table_core::key::codec::digits_fit;

@@ -28,7 +28,7 @@ use crate::key::codec::{DerivedPart, Facts, Form, Hour, KeyCodec, PartSource, Un
 pub trait Truncates<T>: KeyCodec<T> {
     /// The form of the encodings of truncated values. It is ordered only if greater values never have smaller encodings.
     const CUT_FORM: Form = Self::FORM;
-    /// A description of a mistake in the codec's arguments for use inside `truncate`, or `None` if they are valid; see [`Facts::fault`].
+    /// A description of the mistake if the codec's arguments are invalid inside `truncate`, otherwise `None`; see [`Facts::fault`].
     const CUT_FAULT: Option<&'static str> = Self::FACTS.fault;
 
     /// Returns the greatest encodable value not greater than `value`, or `None` if no such value exists.

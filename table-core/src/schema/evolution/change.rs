@@ -74,9 +74,9 @@ impl Evolution {
     /// Returns `true` if programs with the older schema can write concurrently with programs with the newer schema. `self` is the evolution from the newer
     /// schema to the older one.
     ///
-    /// The newer program must be able to read everything the older one writes. This is the case if everything the older schema lacks is either an optional
-    /// property, or an index, feed or copy whose backfill has not begun. The older schema may declare additional properties. It may also require properties
-    /// that the newer schema lacks or declares as optional. When an older program writes index rows, it copies properties unknown to it from the stored entity.
+    /// The newer program must be able to read everything that the older one writes. For this reason, the older schema may lack only optional properties, and
+    /// indexes, feeds or copies whose backfill has not begun. The older schema may declare additional properties. It may also require properties that the newer
+    /// schema lacks or declares as optional. When an older program writes index rows, it copies properties unknown to it from the stored entity.
     pub(crate) fn can_write_concurrently(
         &self,
         (newer, older): (&StoredSchema, &StoredSchema),
@@ -102,7 +102,7 @@ impl Evolution {
     }
 
     /// Returns `true` if both schemas have the same kind, and their keys contain the same literals and the same values in the same order. Two different types
-    /// in the same table differ in at least one of these.
+    /// in the same table always differ in their kind or their keys.
     pub(crate) fn keeps_form_of_keys(&self) -> bool {
         let others = [
             KIND.id,

@@ -69,8 +69,8 @@ pub(super) fn changes(
     moved(&removed, &new, " was removed and", changes);
 }
 
-/// Finds the stored names that belong to one property in the old schema and to another in the new schema. A value under such a name would be read as part of
-/// another value.
+/// Finds the stored names that belong to one property in the old schema and to another in the new schema. A value under one of these names would be read as
+/// part of another value.
 fn moved(before: &Properties<'_>, after: &Properties<'_>, history: &str, changes: &mut Vec<Change>) {
     let mut found = BTreeSet::new();
     for (name, owner) in &before.owners {

@@ -71,7 +71,7 @@ impl<E, I: IntoIterator<Item: Borrow<E>>> IntoEntities<E> for I {
     note = "the rows of a partition are read by `query({E}::partition(…))`, and deleted by their keys"
 )]
 pub trait IntoDeletions<E> {
-    /// An associated type that exists only if the argument implements this trait. It lets rustc report a violated bound only once.
+    /// Exists only if the argument implements this trait, so rustc reports a violated bound only once.
     #[doc(hidden)]
     type Checked;
 

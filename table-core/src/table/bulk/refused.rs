@@ -1,10 +1,10 @@
-//! Methods that bulk writes lack but tables or other libraries have. A call to such a method does not compile, and the error message suggests the right method.
+//! Placeholders for methods that tables or other libraries offer. Calling one on a bulk write is a compile error that suggests the right method.
 
 use crate::refused::{Refused, refused_methods};
 use crate::table::Bulk;
 
-/// A bound that no bulk write satisfies, required by methods such as `insert` and `save`. Its error message explains that a bulk write takes a list or an
-/// iterator of entities.
+/// Never implemented, so a call to a method such as `insert` or `save` is a compile error. The message explains that a bulk write takes a list or an iterator
+/// of entities.
 #[diagnostic::on_unimplemented(
     message = "[T233] a bulk write has no method of this name: it writes a list or an iterator of entities",
     label = "write `insert_all(entities)`",

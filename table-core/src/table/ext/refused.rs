@@ -1,4 +1,4 @@
-//! Methods that entities and stores lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
+//! Placeholders for methods that other libraries offer on entities and stores. Calling one is a compile error that suggests the right method.
 
 use crate::refused::Refused;
 use crate::store::TableStore;
@@ -20,7 +20,7 @@ pub trait OpensTables: TableStore + Clone {}
 #[diagnostic::do_not_recommend]
 impl<S: TableStore + Clone> OpensTables for S {}
 
-/// A bound that no store satisfies, required by methods such as `insert` and `query`. Its error message suggests calling the method on a table handle.
+/// Never implemented, so a call to a method such as `insert` or `query` is a compile error that suggests calling the method on a table handle.
 #[diagnostic::on_unimplemented(
     message = "[T215] a store has no method of this name: entities are read and written through their table",
     label = "write `table::<…>()` first, with the type of the entity",
@@ -28,8 +28,7 @@ impl<S: TableStore + Clone> OpensTables for S {}
 )]
 pub trait HasEntities: Refused {}
 
-/// A bound that no store satisfies, required by methods such as `create_table` and `open_table`. Its error message suggests opening the table by its entity
-/// type.
+/// Never implemented, so a call to a method such as `create_table` or `open_table` is a compile error that suggests opening the table by its entity type.
 #[diagnostic::on_unimplemented(
     message = "[T215] a store has no method of this name: a table is opened by the type of its entities",
     label = "write `table::<…>()`, with the type of the entity",
@@ -39,7 +38,7 @@ pub trait HasEntities: Refused {}
 )]
 pub trait HasTables: Refused {}
 
-/// A bound that no store satisfies, required by methods such as `begin_transaction`. Its error message suggests a transaction on one partition of a table.
+/// Never implemented, so a call to a method such as `begin_transaction` is a compile error that suggests a transaction on one partition of a table.
 #[diagnostic::on_unimplemented(
     message = "[T202] a store has no method of this name: a transaction is on one partition of a table",
     label = "write `table::<…>()` first, with the type of the entity, and then `transaction(…::partition(…))?`",

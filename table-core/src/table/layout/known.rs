@@ -1,4 +1,4 @@
-//! The result of the latest read of the stored schema, and the wait for older programs to become aware of that schema.
+//! The result of the latest read of the stored schema, and the wait until older programs have read that schema.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,7 +25,7 @@ pub(super) struct Known {
     noted: u64,
     /// The version of the handle's schema last announced to the other handles in the process.
     pub(super) announced: Option<SchemaVersion>,
-    /// The wait that must end before the next write, or `None` if the stored schema requires none.
+    /// The wait required before the next write, or `None` if the stored schema requires none.
     settling: Option<Settling>,
     /// The properties of the stored schema missing from the handle's schema.
     pub(super) lacks: Arc<[String]>,
@@ -33,7 +33,7 @@ pub(super) struct Known {
     pub(super) others: Arc<[String]>,
 }
 
-/// A wait before the first write. It gives older programs time to become aware of the stored schema's properties.
+/// A wait before the first write. It gives older programs time to read the stored schema.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settling {
     schema: SchemaVersion,
@@ -58,14 +58,14 @@ impl Known {
         self.lacks = lacks.into();
     }
 
-    /// Records that older programs may be unaware of the stored schema, so the next write must wait. Each schema version causes only one wait.
+    /// Records that older programs may not have read the stored schema, so the next write must wait. Each schema version causes only one wait.
     pub(super) fn note_settling(&mut self, schema: SchemaVersion) {
         if self.settling.is_none_or(|settling| settling.schema != schema) {
             self.settling = Some(Settling { schema, since: Instant::now(), is_over: false });
         }
     }
 
-    /// Returns the wait that must end before the next write, or `None` if the write need not wait.
+    /// Returns the wait required before the next write, or `None` if none is required.
     pub(super) fn settling(&self) -> Option<Settling> {
         self.settling.filter(|settling| !settling.is_over)
     }

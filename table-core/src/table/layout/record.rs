@@ -49,8 +49,7 @@ pub struct SchemaRecord {
     /// [ticks](crate::ticks), according to the store's clock.
     pub waiting: BTreeMap<String, u64>,
     /// The reason passed to [`accept_schema`](crate::Table::accept_schema), followed by the verdict on compatibility and the rules behind it, or `None` if no
-    /// schema
-    /// was accepted.
+    /// schema was accepted.
     pub accepted: Option<String>,
     /// The number of schemas stored so far for this entity type, including this one.
     pub generation: u64,
@@ -58,8 +57,8 @@ pub struct SchemaRecord {
     pub since: Option<u64>,
     /// The fingerprints of the superseded schemas, oldest first.
     pub superseded: Vec<String>,
-    /// `true` while programs that are unaware of this schema's optional properties may replace rows. Programs with this schema wait before their first write,
-    /// and the first one that has finished waiting clears the flag.
+    /// `true` while programs that do not know this schema's optional properties may replace rows. Programs with this schema wait before their first write, and
+    /// the first program to finish waiting clears the flag.
     pub settling: bool,
     /// Undeclared properties that rows may still contain.
     removed: RemovedProperties,
@@ -84,7 +83,7 @@ impl SchemaRecord {
         }
     }
 
-    /// Returns `true` if programs that are unaware of `index` may still write. This is the case while the index is pending and its backfill has not begun.
+    /// Returns `true` if programs that do not maintain `index` may still write, that is, if the index is pending and its backfill has not begun.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};

@@ -1,4 +1,4 @@
-//! Clears the `settling` flag of a stored schema. While the flag is set, older programs may be unaware of some of the schema's optional properties.
+//! Clears the `settling` flag of a stored schema. While the flag is set, older programs may not know some of the schema's optional properties.
 
 use table_store::Result;
 
@@ -10,8 +10,8 @@ use crate::store::TableStore;
 use crate::table::layout::record;
 use crate::table::request;
 
-/// Clears the `settling` flag. Call this once every program is aware of the schema's properties. If the record has changed in the meantime, the flag remains
-/// set, and the next program waits again.
+/// Clears the `settling` flag. Call this once every program has read the schema. If another program has since changed the record, the flag remains set, and the
+/// next program waits again.
 pub(super) async fn settle<S: TableStore>(store: &S, table: &TableName, design: &StoredSchema) -> Result<()> {
     let Some(mut layout) = record::read(store, table, &design.entity).await? else { return Ok(()) };
     if !layout.settling || !layout.compare(design).is_same() {

@@ -1,6 +1,6 @@
-//! Rows that record which older programs may still be writing. They are stored in the same partition as the schema. The Timestamp of such a row, set by the
-//! store's clock, indicates when an older program last checked whether it may write. A program that cannot read the stored schema has a different row (a
-//! grant), which contains the time until which it may write.
+//! Rows that record which older programs may still be writing. They are stored in the same partition as the schema. Each row's Timestamp, set by the store's
+//! clock, indicates when an older program last checked whether it may write. A program that cannot read the stored schema has a different row (a grant), which
+//! contains the time until which it may write.
 
 use table_store::{Error, Result, ValueRef};
 
@@ -31,8 +31,8 @@ use crate::table::request;
 pub struct Sightings {
     /// The store's time, in [ticks](crate::ticks).
     pub now: u64,
-    /// The later of two times: the last time an older program recorded that it was running, read after `now`, and the latest expiry of a grant to a program
-    /// with a different schema. `None` if neither exists.
+    /// The last time an older program recorded that it was running, read after `now`, or the latest expiry of a grant to a program with a different schema,
+    /// whichever is later. `None` if neither exists.
     pub older: Option<u64>,
 }
 
@@ -125,8 +125,8 @@ async fn granted<S: TableStore>(
     }
 }
 
-/// Returns the store's time, and the later of two times: the last time an older program recorded that it was running, and the latest expiry of a grant to a
-/// program with a different schema.
+/// Returns the store's time, and the last time an older program recorded that it was running. If the latest grant to a program with a different schema expires
+/// later than that, returns its expiry instead.
 pub(super) async fn read<S: TableStore>(
     store: &S,
     table: &TableName,

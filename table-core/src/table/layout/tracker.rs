@@ -1,5 +1,5 @@
 //! Tracks the stored schema for an opened handle. A program with an older schema records that it is still running, or stops writing. A program with a newer
-//! schema waits before its first write until all programs with an older schema are aware of its properties.
+//! schema waits before its first write until all programs with an older schema have read the newer one.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,10 +19,10 @@ use crate::table::layout::record::read;
 use crate::table::layout::unknown::{Stored, UnknownParts, unknown_parts};
 use crate::table::layout::{settling, sighting};
 
-/// The maximum time for which a handle keeps writing before it rereads the stored schema.
+/// The longest time that a handle keeps writing before it rereads the stored schema.
 pub const LEASE: Duration = Duration::from_secs(5);
 
-/// The maximum time for which requests from programs unaware of a schema can still take effect after the schema has been stored.
+/// The longest time between storing a schema and the last effect of a request from a program that has not read the schema.
 ///
 /// A lease may begin just before the schema is stored, and the last attempt may start at the end of the lease. The attempt is then sent for up to
 /// [`WriteLease::ATTEMPT`], travels for up to two seconds, and is processed by the service for up to `ATTEMPT`.
@@ -218,7 +218,7 @@ impl SchemaTracker {
     }
 
     /// Checks that a write may start now, and returns the lease within which it may start. Reads the stored schema if the cached result is stale, and waits
-    /// while older programs may be unaware of this schema's properties.
+    /// while older programs may not have read this schema.
     ///
     /// # Errors
     /// `SchemaMismatch` if the program must not write; `ServerBusy` if each read took longer than the lease; any error from the store.
@@ -246,7 +246,7 @@ impl SchemaTracker {
         Err(WriteLease::ended(None).with_table(table.as_str()))
     }
 
-    /// Waits as long as older programs may be unaware of this schema's properties. One of the waiting writes then clears the stored schema's `settling` flag.
+    /// Waits while older programs may not have read this schema. One of the waiting writes then clears the stored schema's `settling` flag.
     async fn wait_until_settled<S: TableStore>(
         &self,
         (store, runtime): (&S, &Runtime),

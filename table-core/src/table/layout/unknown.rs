@@ -29,7 +29,7 @@ pub(super) struct Stored {
     pub(super) unknown: UnknownParts,
     /// The names of properties declared by an earlier schema but not by the stored one.
     pub(super) removed: Vec<String>,
-    /// `true` if programs with an older schema may be unaware of some properties of the stored schema.
+    /// `true` if programs with an older schema may not know some properties of the stored schema.
     pub(super) settling: bool,
 }
 

@@ -45,7 +45,7 @@ impl SchemaWatch {
     }
 
     /// Returns the properties that rows of other releases may have, as of the handle's last read: the [newer](Self::newer_properties) properties, and those
-    /// declared by an earlier schema but not by the stored one. The handle's schema may declare some of the latter.
+    /// declared by an earlier schema but not by the stored one. The handle's schema may declare some of these earlier properties.
     #[must_use]
     pub fn other_properties(&self) -> Arc<[String]> {
         self.0.as_ref().map_or_else(Arc::default, |tracker| tracker.other_properties())

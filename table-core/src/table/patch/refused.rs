@@ -1,9 +1,9 @@
-//! Methods that patches lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
+//! Placeholders for methods that other libraries offer on patches. Calling one is a compile error that suggests the right method.
 
 use crate::refused::{Refused, refused_methods};
 use crate::table::patch::{Patch, PatchTarget};
 
-/// A bound that no patch satisfies, required by methods such as `increment` and `append`. Its error message explains that a patch only sets properties to given
+/// Never implemented, so a call to a method such as `increment` or `append` is a compile error. The message explains that a patch only sets properties to given
 /// values.
 #[diagnostic::on_unimplemented(
     message = "[T206] a patch of `{E}` has no method of this name: it sets properties to values, without reading the stored ones",
@@ -12,7 +12,7 @@ use crate::table::patch::{Patch, PatchTarget};
 )]
 pub trait Computes<E>: Refused {}
 
-/// A bound that no patch satisfies, required by methods such as `remove` and `unset`. Its error message suggests setting the property to `None`.
+/// Never implemented, so a call to a method such as `remove` or `unset` is a compile error that suggests setting the property to `None`.
 #[diagnostic::on_unimplemented(
     message = "[T206] a patch of `{E}` has no method of this name: an optional property is set to `None`",
     label = "write `set({E}::…, None)`",
@@ -20,7 +20,7 @@ pub trait Computes<E>: Refused {}
 )]
 pub trait RemovesBy<E>: Refused {}
 
-/// A bound that no patch satisfies, required by methods such as `execute` and `commit`. Its error message suggests `send`.
+/// Never implemented, so a call to a method such as `execute` or `commit` is a compile error that suggests `send`.
 #[diagnostic::on_unimplemented(
     message = "[T210] a patch has no method of this name: `send` applies it and returns the new version",
     label = "write `send()`",

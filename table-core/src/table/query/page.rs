@@ -57,7 +57,7 @@ impl PageStart for Continuation {
     }
 }
 
-/// A bound that no page satisfies, required by methods such as `next` and `map`. Its error message suggests the fields `items` and `continuation`.
+/// Never implemented, so a call to a method such as `next` or `map` is a compile error that suggests the fields `items` and `continuation`.
 #[diagnostic::on_unimplemented(
     message = "[T261] a page has no method of this name: its entities and the position of the next page are fields",
     label = "write `items` for the entities, or `continuation` for the position of the next page",

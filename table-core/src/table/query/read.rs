@@ -17,8 +17,10 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns the first page.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6); `KeyEncoding` if a value of the selection cannot be encoded in a key; `InvalidInput` if
-    /// the page size is out of range (TOP-2), the limit is 0, or a range starts after its end; `EntityMismatch` if a stored row is not a `T`.
+    /// - `TableNotFound` if the table does not exist (OPT-6).
+    /// - `KeyEncoding` if a value of the selection cannot be encoded in a key.
+    /// - `InvalidInput` if the page size is out of range (TOP-2), the limit is 0, or a range starts after its end.
+    /// - `EntityMismatch` if a stored row is not a `T`.
     pub async fn page(&self) -> Result<EntityPage<T>>
     where
         F: ReadableAs<T>,
@@ -52,7 +54,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
 
     /// Streams the entities of all pages (PAGE-4), up to the [`limit`](Self::limit).
     ///
-    /// The stream borrows nothing. It omits rows that the store cannot represent, which [`EntityPage::skipped`] counts. Each page is a snapshot, but the stream as a whole is not (CON-9). It buffers one page and decodes entities lazily.
+    /// The stream borrows nothing. It omits rows that the store cannot represent, which [`EntityPage::skipped`] counts. Each page is a snapshot, but the stream
+    /// as a whole is not (CON-9). It buffers one page and decodes entities lazily.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T, F>
     where
         F: ReadableAs<T>,
@@ -67,8 +70,9 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
 
     /// Calls `each` with a reference to each entity, up to the [`limit`](Self::limit). Returns the number of entities.
     ///
-    /// The function buffers one page and decodes each entity into the memory of the previous one, so it is the fastest way to read entities and uses
-    /// the least memory. It omits the same rows as [`collect`](Self::collect). To keep an entity, clone it, or use [`collect`](Self::collect) or [`stream`](Self::stream).
+    /// The function buffers one page and decodes each entity into the memory of the previous one, so it is the fastest way to read entities and uses the least
+    /// memory. It omits the same rows as [`collect`](Self::collect). To keep an entity, clone it, or use [`collect`](Self::collect) or
+    /// [`stream`](Self::stream).
     ///
     /// ```
     /// # use table_core::{Entity, TableStoreExt, embedded::Engine};
@@ -140,7 +144,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// Returns all entities. Omits rows that the store cannot represent, which are valid entities of no program; [`EntityPage::skipped`] counts them.
+    /// Returns all entities. Rows that the store cannot represent are omitted, because they are not valid entities of any program; [`EntityPage::skipped`]
+    /// counts them.
     ///
     /// # Errors
     /// Any error from [`page`](Self::page).

@@ -1,9 +1,9 @@
-//! Methods that queries lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
+//! Placeholders for methods that other libraries offer on queries. Calling one is a compile error that suggests the right method.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityQuery;
 
-/// A bound that no query satisfies, required by methods such as `order_by` and `skip`. Its error message explains that a query returns entities in key order.
+/// Never implemented, so a call to a method such as `order_by` or `skip` is a compile error. The message explains that a query returns entities in key order.
 #[diagnostic::on_unimplemented(
     message = "[T099] a query reads entities in the order of their keys, from the start or from a continuation",
     label = "a table neither sorts nor skips",
@@ -20,7 +20,7 @@ impl<E, S, T, F> Refused for EntityQuery<E, S, T, F> {
     }
 }
 
-/// A bound that no query satisfies, required by methods such as `take` and `top`. Its error message suggests `limit` or `page_size`.
+/// Never implemented, so a call to a method such as `take` or `top` is a compile error that suggests `limit` or `page_size`.
 #[diagnostic::on_unimplemented(
     message = "[T193] a query has no method of this name: `limit` bounds the result, `page_size` one request",
     label = "write `limit(n)`",
@@ -29,7 +29,7 @@ impl<E, S, T, F> Refused for EntityQuery<E, S, T, F> {
 )]
 pub trait Takes<E>: Refused {}
 
-/// A bound that no query satisfies, required by methods such as `join` and `sum`. Its error message explains that a query does not join or aggregate entities.
+/// Never implemented, so a call to a method such as `join` or `sum` is a compile error. The message explains that a query does not join or aggregate entities.
 #[diagnostic::on_unimplemented(
     message = "[T194] a table reads entities; it does not join, group or add them up",
     label = "a table has no aggregates, except `count()`",
@@ -38,7 +38,7 @@ pub trait Takes<E>: Refused {}
 )]
 pub trait Aggregates<E>: Refused {}
 
-/// A bound that no query of typed entities satisfies, required by methods such as `select` and `columns`. Its error message suggests a projection. Queries of
+/// Not implemented for queries of typed entities, so a call to a method such as `select` or `columns` is a compile error that suggests a projection. Queries of
 /// [`TableEntity`](crate::TableEntity) have a different method named `select`, which selects properties by name.
 #[diagnostic::on_unimplemented(
     message = "[T195] a query of `{E}` reads some of the properties as a type, not by their names",
@@ -47,7 +47,7 @@ pub trait Aggregates<E>: Refused {}
 )]
 pub trait SelectsByName<E>: Refused {}
 
-/// A bound that no query satisfies, required by methods such as `fetch_all` and `to_list`. Its error message suggests `collect` or `first`.
+/// Never implemented, so a call to a method such as `fetch_all` or `to_list` is a compile error that suggests `collect` or `first`.
 #[diagnostic::on_unimplemented(
     message = "[T198] a query has no method of this name: `collect` reads all entities, `first` one",
     label = "write `collect()`, `first()`, `page()` or `stream()`",
@@ -56,7 +56,7 @@ pub trait SelectsByName<E>: Refused {}
 )]
 pub trait ReadsBy<E>: Refused {}
 
-/// A bound that no query satisfies, required by methods such as `where_` and `having`. Its error message suggests a selection of keys or `filter`.
+/// Never implemented, so a call to a method such as `where_` or `having` is a compile error that suggests a selection of keys or `filter`.
 #[diagnostic::on_unimplemented(
     message = "[T205] a query has no method of this name: a selection names keys, and `filter` takes conditions on properties",
     label = "write `filter({E}::….eq(…))`",
@@ -65,7 +65,7 @@ pub trait ReadsBy<E>: Refused {}
 )]
 pub trait FiltersBy<E>: Refused {}
 
-/// A bound that no query satisfies, required by methods such as `update` and `delete`. Its error message explains that entities are written by their keys.
+/// Never implemented, so a call to a method such as `update` or `delete` is a compile error. The message explains that entities are written by their keys.
 #[diagnostic::on_unimplemented(
     message = "[T213] a query reads entities; each is written by its key",
     label = "read the entities, and write each of them",
@@ -74,7 +74,7 @@ pub trait FiltersBy<E>: Refused {}
 )]
 pub trait Writes<E>: Refused {}
 
-/// A bound that no query satisfies, required by methods such as `use_index`. Its error message suggests passing the index as the selection.
+/// Never implemented, so a call to a method such as `use_index` is a compile error that suggests passing the index as the selection.
 #[diagnostic::on_unimplemented(
     message = "[T258] a query has no method of this name: an index is a selection, a function of `{E}`",
     label = "write `query({E}::by_…(…))`, with the name of the index, in place of this call",
@@ -82,7 +82,7 @@ pub trait Writes<E>: Refused {}
 )]
 pub trait UsesIndex<E>: Refused {}
 
-/// A bound that no query satisfies, required by methods such as `consistent_read`. Its error message explains that a query has no consistency level.
+/// Never implemented, so a call to a method such as `consistent_read` is a compile error. The message explains that a query has no consistency level.
 #[diagnostic::on_unimplemented(
     message = "[T259] a query has no consistency level: a read sees every write that was completed before it",
     label = "remove this call",

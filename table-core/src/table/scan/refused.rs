@@ -1,9 +1,9 @@
-//! Methods that scans lack but queries or other libraries have. A call to such a method does not compile, and the error message suggests the right method.
+//! Placeholders for methods that queries or other libraries offer. Calling one on a scan is a compile error that suggests the right method.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::scan::{BoundedScan, TableScan};
 
-/// A bound that no scan satisfies, required by methods such as `skip` and `page`. Its error message explains that a scan reads the entire table.
+/// Never implemented, so a call to a method such as `skip` or `page` is a compile error. The message explains that a scan reads the entire table.
 #[diagnostic::on_unimplemented(
     message = "[T234] a scan has no method of this name: it reads the whole table, in the order of the keys",
     label = "write `filter(…)`, `collect()`, `stream()` or `for_each(…)`",
@@ -27,7 +27,7 @@ where
     }
 }
 
-/// A bound that no scan satisfies, required by methods that are available only after `max_rows`. Its error message is the same as that of `Bounded`.
+/// Never implemented, so a call to a method that is available only after `max_rows` is a compile error with the same message as that of `Bounded`.
 #[diagnostic::on_unimplemented(
     message = "[T093] this table scan has no limit",
     label = "call `max_rows` first",

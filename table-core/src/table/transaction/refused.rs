@@ -1,10 +1,10 @@
-//! Methods that transactions lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
+//! Placeholders for methods that other libraries offer on transactions. Calling one is a compile error that suggests the right method.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityTransaction;
 
-/// A bound that no transaction satisfies, required by methods such as `submit` and `rollback`. Its error message explains that `commit` applies the operations,
-/// and that dropping the transaction discards them.
+/// Never implemented, so a call to a method such as `submit` or `rollback` is a compile error. The message explains that `commit` applies the operations, and
+/// that dropping the transaction discards them.
 #[diagnostic::on_unimplemented(
     message = "[T211] a transaction has no method of this name: `commit` applies its operations, and dropping it discards them",
     label = "write `commit()`",
@@ -12,7 +12,7 @@ use crate::table::EntityTransaction;
 )]
 pub trait EndsBy<E>: Refused {}
 
-/// A bound that no transaction satisfies, required by methods such as `get` and `query`. Its error message explains that a transaction does not read.
+/// Never implemented, so a call to a method such as `get` or `query` is a compile error. The message explains that a transaction does not read.
 #[diagnostic::on_unimplemented(
     message = "[T231] a transaction on a table has no method of this name: it writes, and does not read",
     label = "read with the table, before the transaction",
@@ -21,7 +21,7 @@ pub trait EndsBy<E>: Refused {}
 )]
 pub trait Reads<E>: Refused {}
 
-/// A bound that no transaction satisfies, required by methods such as `update` and `upsert`. Its error message suggests the transaction's write methods.
+/// Never implemented, so a call to a method such as `update` or `upsert` is a compile error that suggests the transaction's write methods.
 #[diagnostic::on_unimplemented(
     message = "[T232] a transaction has no method of this name: each write says what happens if the entity exists",
     label = "write `insert`, `insert_or_replace`, `insert_or_merge`, `replace`, `merge` or `delete`",

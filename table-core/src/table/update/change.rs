@@ -75,7 +75,7 @@ impl<E> InPlace<E> for () {}
 #[diagnostic::do_not_recommend]
 impl<E> InPlace<E> for Never {}
 
-/// A bound that no type satisfies, required of a change that returns a `Result`. Its error message suggests `try_update`.
+/// Never implemented, so a change that returns a `Result` is a compile error that suggests `try_update`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "[T244] the closure of `update` returns nothing, but this one returns a `Result`",

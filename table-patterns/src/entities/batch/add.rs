@@ -82,7 +82,7 @@ impl Batch {
         here(Error::of(fault), &self.partition_key, row_key)
     }
 
-    /// Adds a row. `of` is the position of the entity that needs the row; `None` if the row belongs to no entity.
+    /// Adds a row. `of` is the position of the entity that needs the row, or `None` if the row belongs to no entity.
     pub(super) fn add_row(&mut self, row: PlannedRow, of: Option<usize>, done: &mut Vec<Done>) -> Result<()> {
         if let RowWrite::Derived(_) = row.write {
             self.count_bytes(&row.row_key, row.row());

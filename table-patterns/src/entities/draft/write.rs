@@ -28,7 +28,7 @@ pub(crate) trait Completes: Send + Sync {
 #[derive(Clone)]
 pub(crate) struct EntityWrite<'a> {
     pub(super) plan: EntityPlan,
-    /// The arguments for completing the write; `None` if no contributor reads other entities.
+    /// The arguments for completing the write, or `None` if no contributor reads other entities.
     pub(super) completion: Option<Completion<'a>>,
 }
 
@@ -160,7 +160,7 @@ impl EntityWrite<'_> {
         Self { plan: EntityPlan { identified: true, ..self.plan }, ..self }
     }
 
-    /// Sets whether the write removes properties of which this program is unaware.
+    /// Sets whether the write removes properties unknown to this program.
     pub(crate) fn whole(self, is_whole: bool) -> Self {
         Self { plan: EntityPlan { is_whole, ..self.plan }, ..self }
     }

@@ -20,7 +20,7 @@ pub(super) struct GroupRow {
 /// A row's content as subsequent units of work see it.
 #[derive(Clone)]
 pub(super) enum Seen {
-    /// The row after the last write; `None` if it is deleted.
+    /// The row after the last write, or `None` if it is deleted.
     Known(Option<StoredRow>),
     /// The group only checks the row, so the stored row is current.
     Stored,
@@ -40,7 +40,7 @@ fn provisional() -> Option<ETag> {
     ETag::parse(&format!("W/\"uncommitted-{}\"", next_number())).ok()
 }
 
-/// Returns a row's content after a write at the time `now`; `None` if the write cannot be part of a group. The row's provisional Timestamp is `now`, or the
+/// Returns a row's content after a write at the time `now`, or `None` if the write cannot be part of a group. The row's provisional Timestamp is `now`, or the
 /// previous version's Timestamp if that is later. The commit sets the final Timestamp.
 pub(super) fn seen_after(
     before: Option<&Seen>,

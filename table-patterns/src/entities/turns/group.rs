@@ -32,7 +32,7 @@ pub(crate) type CommitGroup = Box<
 /// The pattern that records changes, if any.
 pub(crate) type Recorder = Option<Arc<dyn RecordChanges>>;
 
-/// A unit of work's admission check, and `true` if the unit removes properties of which this program is unaware.
+/// A unit of work's admission check, and `true` if the unit removes properties unknown to this program.
 pub(crate) type Admission = (Arc<dyn AdmitWrites>, bool);
 
 /// The outcome of a group commit: for each row, the number of its last write and its new version.
@@ -147,8 +147,8 @@ impl Group {
         self.lock().read.insert(row_key.clone(), found.cloned());
     }
 
-    /// Returns `true` if the transaction has no room for another unit of work as small as the smallest one. Such a unit would run in vain, and run again after the
-    /// commit.
+    /// Returns `true` if the transaction has no room for another unit of work, even one as small as the smallest member. Running another unit would be useless,
+    /// because it would have to run again after the commit.
     pub(crate) fn is_nearly_full(&self) -> bool {
         let state = self.lock();
         state.smallest.is_some_and(|smallest| state.count + smallest > state.limits.operations)
@@ -156,8 +156,8 @@ impl Group {
 
     /// Adds all operations of a unit of work. If the group is sealed or refuses the operations, adds nothing and returns `None`.
     ///
-    /// IMPORTANT: a group refuses steps for an entity if an earlier member already records steps for it. The version of a step is the Timestamp of its row. All
-    /// rows in one transaction have the same Timestamp, so workers could not distinguish the entity's later change from its earlier one.
+    /// A group must refuse steps for an entity if an earlier member already records steps for it. The version of a step is the Timestamp of its row. All rows
+    /// in one transaction have the same Timestamp, so workers could not distinguish the entity's later change from its earlier one.
     pub(crate) fn join(
         &self,
         operations: &[Operation],

@@ -84,9 +84,9 @@ impl ListBlobs {
         Self { spill_above: Some(keys), ..self }
     }
 
-    /// Sets the grace period for which a blob is kept after its last reference is removed; one day by default. A write to a list fails if it takes more than
-    /// half of this time. A reader that takes longer than the period between reading the entity and reading the blob may have to read the entity again. The
-    /// names of this handle's blobs contain the period, so a collector with a shorter grace period also keeps these blobs for the full period.
+    /// Sets the grace period: how long a blob is kept after its last reference is removed. The default is one day. A write to a list fails if it takes more
+    /// than half of this time. A reader that takes longer than the period between reading the entity and reading the blob may have to read the entity again.
+    /// The names of this handle's blobs contain the period, so a collector with a shorter grace period also keeps these blobs for the full period.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }

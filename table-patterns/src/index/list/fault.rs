@@ -4,7 +4,7 @@ use table_core::Fault;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 
-/// The reason why a list cannot be written or read.
+/// An error from writing or reading a list.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum ListFault {
     #[error(

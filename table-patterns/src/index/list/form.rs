@@ -37,7 +37,7 @@ pub(crate) struct ListForm {
     pub(super) keys: String,
     /// The names of the key parts that identify a member, in [`Member`] order.
     names: Vec<&'static str>,
-    /// `true` if lists store whole keys, either because the order of parts would depend on the struct's field order, or because a part is not a string.
+    /// `true` if lists store whole keys. This is necessary if the order of parts would depend on the struct's field order, or if a part is not a string.
     pub(super) has_keys: bool,
 }
 
@@ -75,7 +75,7 @@ impl ListForm {
         format!("{}Blob", self.parts)
     }
 
-    /// Returns the reference to the blob that contains a list; `None` if the list is stored in the entity itself.
+    /// Returns the reference to the blob that contains a list, or `None` if the list is stored in the entity itself.
     ///
     /// # Errors
     /// `EntityMismatch` if the property is not a valid blob reference.
@@ -97,7 +97,7 @@ impl ListForm {
         row.finish()
     }
 
-    /// Converts an index entry to a list member stored as parts; `None` if a part is not a string.
+    /// Converts an index entry to a list member stored as parts. Returns `None` if a part is not a string.
     pub(crate) fn member(&self, row: &Row) -> Option<Member> {
         let mut hint = 0;
         let text = |name: &&str| match row.view().find(name, &mut hint) {

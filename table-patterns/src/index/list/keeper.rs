@@ -62,7 +62,7 @@ impl Lists<'_> {
         Ok(Members::of_blob(blob, owners))
     }
 
-    /// Returns the write that changes a list from `before` to `after`; `None` if no write is needed. If the list needs a new blob, uploads it first.
+    /// Returns the write that changes a list from `before` to `after`, or `None` if no write is needed. If the list needs a new blob, uploads it first.
     ///
     /// # Errors
     /// `IndexListFull` (PAT-IX-4); any error from the blob store.
@@ -145,7 +145,7 @@ impl Lists<'_> {
     }
 }
 
-/// Returns `true` if an error reports that a stored row is not a valid list or that its blob is missing. A repair replaces such a row.
+/// Returns `true` if an error reports that a stored row is not a valid list or that its blob is missing. A repair replaces the row.
 pub(crate) fn is_unreadable(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::EntityMismatch | ErrorCode::Corrupted | ErrorCode::BlobNotFound)
 }

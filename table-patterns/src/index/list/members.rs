@@ -22,7 +22,7 @@ pub(crate) struct Members {
     has_parts: bool,
     /// `true` if the list is [marked](crate::index::mark).
     is_marked: bool,
-    /// The blob from which the list was read; `None` for a list stored in an entity.
+    /// The blob from which the list was read, or `None` for a list stored in an entity.
     blob: Option<BlobRef>,
 }
 
@@ -87,7 +87,7 @@ impl Members {
         self.is_marked = false;
     }
 
-    /// Returns the blob from which the list was read; `None` for a list stored in an entity.
+    /// Returns the blob from which the list was read, or `None` for a list stored in an entity.
     pub(crate) const fn blob(&self) -> Option<&BlobRef> {
         self.blob.as_ref()
     }
@@ -121,7 +121,7 @@ impl Members {
         self.invalid.clear();
     }
 
-    /// Returns the parts of all members; `None` if any member's parts are unknown.
+    /// Returns the parts of all members, or `None` if any member's parts are unknown.
     pub(crate) fn texts(&self) -> Option<BTreeSet<Member>> {
         let owned: Option<BTreeSet<Member>> = self.owners.values().cloned().collect();
         let mut texts = owned?;
@@ -132,7 +132,7 @@ impl Members {
     /// Checks that a list can be stored as keys, for example in a blob. A member that does not form a valid entity key would be lost.
     ///
     /// # Errors
-    /// `EntityMismatch` if such a member exists.
+    /// `EntityMismatch` if the list has a member that does not form a valid entity key.
     pub(crate) fn check_owned(&self, form: &ListForm) -> Result<()> {
         let Some(invalid) = self.invalid.first() else { return Ok(()) };
         Err(Error::of(ListFault::Stray { index: form.index().name, stray: format!("{invalid:?}") }))

@@ -102,7 +102,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_iter().flatten().collect())
     }
 
-    /// Returns an entity's index entry; `None` if the entity has none. If the entity cannot be read or no key of the index can contain its value, the inner
+    /// Returns an entity's index entry, or `None` if the entity has none. If the entity cannot be read or no key of the index can contain its value, the inner
     /// `Err` is a finding.
     async fn entry(&self, key: &EntityKey, row: &Row) -> Result<Result<Option<IndexEntry>, Finding>> {
         let entry = async {
@@ -168,7 +168,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Returns the inconsistency at the key of an entity's index entry; `None` if the entry is correct.
+    /// Returns the inconsistency at the key of an entity's index entry, or `None` if the entry is correct.
     async fn judge(&self, entry: IndexEntry, stored: &Row, owner: &EntityKey) -> Result<Option<Wrong>> {
         let entry = with_values::<E>(self.schema(), entry, [Some(stored.view()), None])?;
         let entry = self.table.whole_entry(self.schema(), entry, Some(stored)).await?;

@@ -4,7 +4,7 @@
 //! Each such partition has a second row in the registry table, in the partition `kept-{table}-{day}`. The day, counted from the year 1, is the first day on
 //! which no bearer may write. Grants that expire on the same day share a row. A shorter grant does not change the row of an earlier grant.
 //!
-//! A sweep of an earlier release treats such a row as a registration, and may mark it as quiet. This release ignores the mark on these rows.
+//! A sweep of an earlier release treats these rows as registrations, and may mark them as quiet. This release ignores the mark.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -50,7 +50,7 @@ pub(crate) fn kept_rows(table: &TableName) -> KeyRange {
     KeyRange { partition_key, row_key: TextRange::ALL }
 }
 
-/// Returns the time until which a row keeps its partition active; `None` if the row is an ordinary registration.
+/// Returns the time until which a row keeps its partition active, or `None` if the row is an ordinary registration.
 pub(super) fn active_until(row: EntityRef<'_>) -> Option<u64> {
     let (_, days) = row.partition_key.strip_prefix(PREFIX)?.rsplit_once('-')?;
     days.parse::<u64>().ok()?.checked_mul(ticks_of(DAY))
@@ -81,7 +81,7 @@ pub(super) async fn by_partition<S: TableStore>(
 }
 
 impl Entry {
-    /// Returns `true` if the registry contains a row that keeps the partition active because of a grant. The grant may have expired recently.
+    /// Returns `true` if the registry contains a row that keeps the partition active because of a grant, even if the grant has recently expired.
     pub(crate) const fn is_kept(&self) -> bool {
         !self.kept.is_empty()
     }

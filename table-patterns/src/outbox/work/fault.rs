@@ -2,7 +2,7 @@
 
 use table_core::{Error, Fault};
 
-/// The reason why a message cannot be sent to the work queue or read from it.
+/// An error from sending a message to the work queue, or from reading one.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum WorkFault {
     #[error(
