@@ -142,8 +142,8 @@ async fn run(
 /// not permit is rejected first, so it takes no permit.
 ///
 /// # Errors
-/// Any error from [`route::permit`]; `ServerBusy` if too many requests are being received or processed; `RequestBodyTooLarge` if the body is too large; 408 if it arrives too slowly;
-/// `InvalidInput` if the connection breaks.
+/// Any error from [`route::permit`]; `ServerBusy` if too many requests are being received or processed; `RequestBodyTooLarge` if the body is too large; 408 if
+/// it arrives too slowly; `InvalidInput` if the connection breaks.
 async fn read(
     shared: &Shared,
     (account, access): (&Account, &Access),

@@ -17,8 +17,8 @@ pub struct Answer {
     pub schema: SchemaRef,
     /// The rows of the result.
     pub batches: Vec<RecordBatch>,
-    /// The number of stored rows that the scans of the statement omitted, because the store cannot represent them as entities. If it is not 0, the result may lack
-    /// rows, and its aggregates may be wrong. A row that two scans omitted counts twice.
+    /// The number of stored rows that the scans of the statement omitted, because the store cannot represent them as entities. If it is not 0, the result may
+    /// lack rows, and its aggregates may be wrong. A row that two scans omitted counts twice.
     pub omitted: u64,
 }
 
