@@ -70,6 +70,7 @@ const REFUSALS: &[(&str, Exit, &str)] = &[
     ("sync Nowhere --store DB --to DIR/to", Store, "TableNotFound"),
     ("backup DIR/db --store DB", Refused, "contains other files"),
     ("restore DIR/db DIR/to Nowhere", Refused, "has no table Nowhere"),
+    ("restore DIR/db DIR/to --generation ''", Usage, "the name of the generation is empty"),
     ("verify --store memory:x", Refused, "there is no folder"),
     ("verify --store AccountName=a;AccountKey=d3Jvbmc=", Refused, "`verify` works on a folder"),
     ("compact --store AccountName=a;AccountKey=d3Jvbmc=", Refused, "`compact` works on a folder"),
@@ -106,12 +107,14 @@ fn a_command_with_a_wrong_source_creates_no_target() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     shown(at, "put Company Sales 1 Age=36 --store DB");
+    shown(at, "backup DIR/backups --store DB");
     for line in [
         "copy Nowhere --store DB --to DIR/to",
         "copy Company --filter 'Age ge' --store DB --to DIR/to",
         "copy Company department=Sales --store DB --to DIR/to",
         "sync Nowhere --store DB --to DIR/to",
         "restore DIR/none DIR/to",
+        "restore DIR/backups DIR/to Nowhere",
     ] {
         refused(at, line);
         assert!(!at.join("to").exists(), "{line}");
