@@ -50,7 +50,7 @@ pub(crate) use merge::Merged;
 pub(crate) use meta::Meta;
 pub(crate) use policy::Debt;
 pub(crate) use salvage::Unreadable;
-pub use verify::Verification;
+pub use verify::{Verification, VerifiedFiles};
 pub(crate) use version::stored::{BASE, BASE_NEW};
 pub(crate) use view::BaseView;
 

@@ -14,7 +14,7 @@ use futures_channel::oneshot;
 use table_store::store::Capabilities;
 use table_store::{Error, Result};
 
-use crate::base::{BaseView, Verification};
+use crate::base::{Verification, VerifiedFiles};
 use crate::committer::Direct;
 use crate::disk::fault::is_shortage;
 use crate::fault::EngineFault;
@@ -177,8 +177,28 @@ impl Engine {
     /// `EngineClosed` if the engine is closed; `ServerBusy` if the process has run out of file descriptors or memory. Corruption is reported in the result, not
     /// as an error.
     pub fn verify(&self) -> Result<Verification> {
+        self.verify_rest(&mut VerifiedFiles::default())
+    }
+
+    /// Verifies the base like [`verify`](Self::verify), except the row files in `verified`, and adds the files that it reads to `verified`. The counts and the
+    /// corruption in the result are those of the files read. This verifies several backups of a folder: backups share files, which are then read only once.
+    ///
+    /// ```
+    /// use table_core::embedded::{Engine, VerifiedFiles};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let engine = Engine::open(folder.path())?;
+    /// let mut verified = VerifiedFiles::default();
+    /// assert!(engine.verify_rest(&mut verified)?.is_whole());
+    /// assert_eq!(engine.verify_rest(&mut verified)?.runs, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Any error from [`verify`](Self::verify).
+    pub fn verify_rest(&self, verified: &mut VerifiedFiles) -> Result<Verification> {
         let state = self.inner.state_to_keep()?;
-        let found = state.base.as_ref().map(BaseView::verify).unwrap_or_default();
+        let found = state.base.as_ref().map(|base| base.verify_rest(verified)).unwrap_or_default();
         // If this engine was closed in the meantime, another engine may have opened the folder and removed files.
         self.inner.shared.check_open()?;
         // It is unknown whether a file that could not be read is intact, so the verification fails.

@@ -74,7 +74,7 @@ mod tests;
 pub struct Readme;
 
 pub use backup::{BackupImage, LostRows, PartialBackup, Restoration};
-pub use base::{BackupFile, CopyReport, Verification};
+pub use base::{BackupFile, CopyReport, Verification, VerifiedFiles};
 pub use engine::Engine;
 pub use options::{Durability, EngineOptions, FaultInjection};
 pub use snapshot::Snapshot;

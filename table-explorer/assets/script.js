@@ -39,20 +39,29 @@ function detail(row) {
     if (!found) return;
     localise(found);
     document.getElementById("detail")?.replaceWith(document.adoptNode(found));
-    add(page.getElementById("cost"));
+    add(page);
   }, 150);
 }
 
-/** Adds the requests of another read to the count in the footer. */
-const cost = document.getElementById("cost");
-const sums = { requests: Number(cost?.dataset.requests ?? 0), rows: Number(cost?.dataset.rows ?? 0) };
-function add(further) {
-  if (further) show({ requests: sums.requests + Number(further.dataset.requests), rows: sums.rows + Number(further.dataset.rows) });
+/** Adds the requests of another read, and the rows that it omitted, to the counts in the footer. */
+const [cost, omission] = ["cost", "omitted"].map((id) => document.getElementById(id));
+const counts = (page) => {
+  const [cost, omission] = ["cost", "omitted"].map((id) => page.getElementById(id)?.dataset);
+  return { requests: Number(cost?.requests ?? 0), rows: Number(cost?.rows ?? 0), omitted: Number(omission?.rows ?? 0) };
+};
+const sums = counts(document);
+function add(page) {
+  const further = counts(page);
+  show({ requests: sums.requests + further.requests, rows: sums.rows + further.rows, omitted: sums.omitted + further.omitted });
 }
-function show({ requests, rows }) {
-  Object.assign(sums, { requests, rows });
+function show({ requests, rows, omitted }) {
+  Object.assign(sums, { requests, rows, omitted });
   const text = (count, noun) => `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
   if (cost) cost.textContent = `This page sent ${text(requests, "request")} to the store, which read ${text(rows, "row")}.`;
+  if (omission && omitted > 0) {
+    omission.hidden = false;
+    omission.querySelector("b").textContent = text(omitted, "row");
+  }
 }
 
 function go(selector) {
@@ -223,7 +232,7 @@ class Scroller {
     }
     localise(body);
     this.restore(body);
-    add(page.getElementById("cost"));
+    add(page);
     return { address, body, next: document.adoptNode(page.querySelector("[data-next]")) };
   }
 }
@@ -336,8 +345,8 @@ if (feed?.dataset.events) {
     source.addEventListener("error", () => { state.textContent = reason ? `connecting again: ${reason}` : "connecting again"; });
     const before = { ...sums };
     source.addEventListener("cost", (event) => {
-      const [requests, rows] = event.data.split(" ").map(Number);
-      show({ requests: before.requests + requests, rows: before.rows + rows });
+      const [requests, rows, omitted] = event.data.split(" ").map(Number);
+      show({ requests: before.requests + requests, rows: before.rows + rows, omitted: before.omitted + omitted });
     });
     source.addEventListener("message", (event) => {
       const item = new DOMParser().parseFromString(event.data, "text/html").querySelector("li");

@@ -1,6 +1,7 @@
 //! `Explorer`: the request handler for one store.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use chrono::Utc;
@@ -35,7 +36,15 @@ impl Explorer {
         let (catalog, session) = (Catalog::default(), Session::new());
         let notebook = source.notebook.clone().map(Notebook::in_file).unwrap_or_default();
         let growth = source.growth.clone().map(Growth::in_file).unwrap_or_default();
-        Self(Arc::new(State { source, catalog, session, notebook, growth, is_writable }))
+        let omitted = Arc::default();
+        Self(Arc::new(State { source, catalog, session, notebook, growth, omitted, is_writable }))
+    }
+
+    /// Returns the number of stored rows that the pages and exports shown so far lack, because the store cannot represent them as entities. A row that several
+    /// pages lack counts for each of them.
+    #[must_use]
+    pub fn omitted(&self) -> u64 {
+        self.0.omitted.load(Ordering::Relaxed)
     }
 
     /// Samples the sizes of the store and its tables. Does nothing without an engine.

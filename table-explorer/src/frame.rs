@@ -176,8 +176,12 @@ pub(crate) fn bar(length: u64, most: u64) -> Markup {
     html! { svg.bar viewBox={ "0 0 " (most) " 10" } width=(most) height="10" aria-hidden="true" { rect x="0" y="0" width=(length.max(2)) height="10" rx="3" {} } }
 }
 
+/// Returns the cost of a page, preceded by a note if its result is incomplete.
 fn cost_line(cost: Cost) -> Markup {
     html! {
+        p #omitted.note role="status" data-rows=(cost.omitted) hidden[cost.omitted == 0] {
+            span.badge.warn { "incomplete" } " " b { (show::count_of(cost.omitted, "row")) } " omitted, because the store cannot represent them as entities."
+        }
         p #cost.cost data-requests=(cost.requests) data-rows=(cost.rows) { "This page sent " (show::count_of(cost.requests, "request")) " to the store, which read " (show::count_of(cost.rows, "row")) "." }
     }
 }

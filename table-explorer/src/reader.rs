@@ -2,6 +2,8 @@
 
 mod counted;
 
+use std::sync::Arc;
+
 use table_core::query::{EntityRef, Select};
 use table_core::{
     Continuation, DynTableStore, EntityKey, FromEntity, Page, Query, TableEntity, TableName, TableStore,
@@ -9,6 +11,7 @@ use table_core::{
 use table_inspect::TypeSelection;
 
 use crate::failure::Result;
+use crate::state::State;
 
 pub(crate) use counted::Counted;
 
@@ -45,11 +48,13 @@ impl First {
     }
 }
 
-/// The cost of a page: requests sent and rows read.
+/// The cost of a page: requests sent and rows read, and the rows that its result lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
     pub(crate) requests: u64,
     pub(crate) rows: u64,
+    /// The number of stored rows that the store omitted, because it cannot represent them as entities.
+    pub(crate) omitted: u64,
 }
 
 /// Reads one page of a query result with one request, omitting rows not selected by `entities`. Also returns the number of rows read by the store.
@@ -72,8 +77,8 @@ pub(crate) async fn request(
 }
 
 impl Reader {
-    pub(crate) fn new(store: &DynTableStore) -> Self {
-        Self { store: Counted::new(store.clone()) }
+    pub(crate) fn new(state: &State) -> Self {
+        Self { store: Counted::new(state.source.tables.clone(), Arc::clone(&state.omitted)) }
     }
 
     pub(crate) fn cost(&self) -> Cost {

@@ -27,7 +27,7 @@ pub(crate) async fn answer(state: &Arc<State>, request: http::Request<Bytes>, ho
         Ok(known) => known,
         Err(failure) => return pages::failure::outside(&failure),
     };
-    let reader = Reader::new(&state.source.tables);
+    let reader = Reader::new(state);
     let context = Context { state, request: &request, known, reader };
     match page(&context).await {
         Ok(response) => response,

@@ -41,6 +41,12 @@ impl Server {
         Ok(Self { listener, address, explorer })
     }
 
+    /// Returns the explorer, which handles the requests.
+    #[must_use]
+    pub const fn explorer(&self) -> &Explorer {
+        &self.explorer
+    }
+
     /// Returns the bound address.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {

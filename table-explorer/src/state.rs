@@ -1,6 +1,8 @@
 //! The state of an explorer: its store, the catalog and the session.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use table_core::queue::DynQueueStore;
 use table_core::{DynTableStore, Engine};
@@ -114,5 +116,7 @@ pub(crate) struct State {
     pub(crate) session: Session,
     pub(crate) notebook: Notebook,
     pub(crate) growth: Growth,
+    /// The number of rows that the store omitted from the reads of all pages.
+    pub(crate) omitted: Arc<AtomicU64>,
     pub(crate) is_writable: bool,
 }

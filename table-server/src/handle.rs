@@ -81,7 +81,7 @@ async fn respond(
     let Examined { mut exchange, admitted } = examined;
     let is_verified = admitted.is_ok();
     let permit = match &admitted {
-        Ok((account, _)) => Some(read(shared, account.name(), &mut exchange, &mut body).await),
+        Ok((account, access)) => Some(read(shared, (account, access), &mut exchange, &mut body).await),
         Err(_) => None,
     };
     let exchange = Arc::new(exchange);
@@ -138,25 +138,27 @@ async fn run(
     task.await.unwrap_or_else(|_| Err(Refusal::new(500, "InternalError", "the server failed")))
 }
 
-/// Reads an authenticated request's body within the size and time limits, and returns a permit for processing the request.
+/// Reads an authenticated request's body within the size and time limits, and returns a permit for processing the request. A request that its credential does
+/// not permit is rejected first, so it takes no permit.
 ///
 /// # Errors
-/// `ServerBusy` if too many requests are being received or processed; `RequestBodyTooLarge` if the body is too large; 408 if it arrives too slowly;
-/// `InvalidInput` if the connection breaks.
+/// Any error from [`route::permit`]; `ServerBusy` if too many requests are being received or processed; `RequestBodyTooLarge` if the body is too large; 408 if
+/// it arrives too slowly; `InvalidInput` if the connection breaks.
 async fn read(
     shared: &Shared,
-    account: &str,
+    (account, access): (&Account, &Access),
     exchange: &mut Exchange,
     incoming: &mut Incoming,
 ) -> Result<OwnedSemaphorePermit, Refusal> {
     let busy = || Refusal::new(503, "ServerBusy", "too many requests are in progress; retry");
     if !incoming.is_end_stream() {
+        route::permit(account, access, exchange)?;
         let most = shared.limits.body_bytes;
         let declared = exchange.header(CONTENT_LENGTH).and_then(|length| length.parse().ok());
         if declared.is_some_and(|length: u64| length > most as u64) {
             return Err(body::too_large(most));
         }
-        let _upload = shared.uploads.permit(account).ok_or_else(busy)?;
+        let _upload = shared.uploads.permit(account.name()).ok_or_else(busy)?;
         let read = tokio::time::timeout(shared.limits.read_timeout, body::read(incoming, most)).await;
         let read =
             read.map_err(|_| Refusal::new(408, "RequestTimeout", "The body took too long to arrive."))?;

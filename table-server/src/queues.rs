@@ -14,38 +14,58 @@ use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 use path::Target;
 
-/// Handles a request to the Queue service.
+/// Checks that the credential permits the operation. Needs only the request's head.
+///
+/// # Errors
+/// 403 if the credential does not permit the operation. The reason the request is rejected, if its method or queue name is invalid.
+pub(crate) fn permit(account: &Account, access: &Access, exchange: &Exchange) -> Result<(), Refusal> {
+    let verb = exchange.verb()?;
+    let (name, is_message) = match path::read(&exchange.path) {
+        Target::Names if is_list(verb, exchange) => return allowed::list(account, access),
+        Target::Names => return Ok(()),
+        Target::Queue(name) => {
+            QueueName::new(name)?;
+            let settings = exchange.query("comp");
+            if settings.as_deref() == Some("acl") {
+                access.owner(exchange.service)?;
+            }
+            return allowed::queue(account, access, verb, settings.is_some());
+        }
+        Target::Below(name) => return QueueName::new(name).map(drop).map_err(Refusal::from),
+        Target::Messages(name) => (name, false),
+        Target::Message(name, _) => (name, true),
+    };
+    QueueName::new(name)?;
+    allowed::messages(account, access, verb, is_message, exchange.query_is("peekonly", "true"))
+}
+
+/// Returns `true` if a request for the path of all queues lists them.
+fn is_list(verb: &str, exchange: &Exchange) -> bool {
+    verb == "GET" && exchange.query_is("comp", "list")
+}
+
+/// Handles a request to the Queue service, if its credential permits the operation.
+///
+/// # Errors
+/// Any error from [`permit`]. The reason the request is rejected.
 pub(crate) async fn answer(
     account: &Account,
     access: &Access,
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
+    permit(account, access, exchange)?;
     let verb = exchange.verb()?;
-    let (name, id) = match path::read(&exchange.path) {
-        Target::Names if verb == "GET" && exchange.query_is("comp", "list") => {
-            allowed::list(account, access)?;
-            return whole::list(account, exchange);
+    match path::read(&exchange.path) {
+        Target::Names if is_list(verb, exchange) => whole::list(account, exchange),
+        Target::Names | Target::Below(_) => Err(Refusal::nowhere()),
+        Target::Queue(name) => whole::answer(account, &QueueName::new(name)?, verb, exchange).await,
+        Target::Messages(name) => {
+            messages::answer(account, &QueueName::new(name)?, None, verb, exchange).await
         }
-        Target::Names => return Err(Refusal::nowhere()),
-        Target::Queue(name) => {
-            let queue = QueueName::new(name)?;
-            let settings = exchange.query("comp");
-            if settings.as_deref() == Some("acl") {
-                access.owner(exchange.service)?;
-            }
-            allowed::queue(account, access, verb, settings.is_some())?;
-            return whole::answer(account, &queue, verb, exchange).await;
+        Target::Message(name, id) => {
+            messages::answer(account, &QueueName::new(name)?, Some(id), verb, exchange).await
         }
-        Target::Messages(name) => (name, None),
-        Target::Message(name, id) => (name, Some(id)),
-        Target::Below(name) => {
-            QueueName::new(name)?;
-            return Err(Refusal::nowhere());
-        }
-    };
-    let (queue, is_peek) = (QueueName::new(name)?, exchange.query_is("peekonly", "true"));
-    allowed::messages(account, access, verb, id.is_some(), is_peek)?;
-    messages::answer(account, &queue, id, verb, exchange).await
+    }
 }
 
 #[cfg(test)]

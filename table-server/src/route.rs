@@ -111,6 +111,21 @@ pub(crate) fn changes_settings(exchange: &Exchange) -> bool {
     is_write && (is_setting() || is_whole())
 }
 
+/// Checks that the credential can permit the operation, as far as the request's head shows it. [`answer`] checks it again, completely: the credential may have
+/// expired while the body arrived, and the body may contain keys.
+///
+/// # Errors
+/// 403 if the credential does not permit the operation. The reason the request is rejected, if its method, path or condition is invalid.
+pub(crate) fn permit(account: &Account, access: &Access, exchange: &Exchange) -> Result<(), Refusal> {
+    if exchange.query_is("restype", "service") {
+        return service_properties::permit(access, exchange);
+    }
+    match exchange.service {
+        Service::Tables => tables::permit(access, exchange),
+        _ => queues::permit(account, access, exchange),
+    }
+}
+
 /// Handles an authenticated request whose body has been read.
 ///
 /// # Errors

@@ -11,24 +11,36 @@ use crate::authorize::Access;
 use crate::exchange::{Exchange, bad_parameter};
 use crate::refusal::Refusal;
 
+/// Checks that the credential permits a request with `restype=service`. Needs only the request's head.
+///
+/// # Errors
+/// 403 if the credential does not permit the operation (ASAS-4).
+pub(crate) fn permit(access: &Access, exchange: &Exchange) -> Result<(), Refusal> {
+    let comp = exchange.query("comp").unwrap_or_default();
+    match (exchange.verb()?, comp.as_ref()) {
+        ("GET", "properties" | "stats") => access.to_service(exchange.service, AccountPermissions::READ),
+        ("PUT", "properties") => access.to_service(exchange.service, AccountPermissions::WRITE),
+        _ => Ok(()),
+    }
+}
+
 /// Responds to a request with `restype=service`.
 ///
 /// # Errors
-/// 403 if the credential does not permit the operation (ASAS-4); 400 if the operation is unknown or the new properties are invalid; 501 if the client requests
+/// Any error from [`permit`]; 400 if the operation is unknown or the new properties are invalid; 501 if the client requests
 /// a user delegation key.
 pub(crate) async fn answer(
     account: &Account,
     access: &Access,
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
+    permit(access, exchange)?;
     let comp = exchange.query("comp").unwrap_or_default();
     match (exchange.verb()?, comp.as_ref()) {
         ("GET", "properties") => {
-            access.to_service(exchange.service, AccountPermissions::READ)?;
             Ok(Answer::xml(200, account.properties(exchange.service).complete().to_xml()))
         }
         ("PUT", "properties") => {
-            access.to_service(exchange.service, AccountPermissions::WRITE)?;
             let new = ServiceProperties::read_request(exchange.text()?)
                 .map_err(|fault| Refusal::new(400, fault.code(), fault.to_string()))?;
             let turn = exchange.turn(account).await?;
@@ -36,8 +48,11 @@ pub(crate) async fn answer(
             Ok(Answer::new(202))
         }
         ("GET", "stats") => {
-            access.to_service(exchange.service, AccountPermissions::READ)?;
-            if exchange.secondary { Ok(stats()) } else { Err(bad_parameter("comp")) }
+            if exchange.secondary {
+                Ok(stats())
+            } else {
+                Err(bad_parameter("comp"))
+            }
         }
         ("POST", "userdelegationkey") => {
             let help = "this server does not create user delegation keys; sign with the account's key";

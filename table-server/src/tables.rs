@@ -6,6 +6,7 @@ mod entity;
 mod names;
 mod options;
 pub(crate) mod path;
+mod permitted;
 mod position;
 mod preference;
 mod query;
@@ -20,6 +21,7 @@ use crate::authorize::Access;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 use path::Target;
+pub(crate) use permitted::permit;
 
 /// Handles a request to the Table service, if its credential permits the operation.
 ///

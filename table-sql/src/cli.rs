@@ -7,12 +7,13 @@ use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::error::DataFusionError;
 use datafusion::prelude::SQLOptions;
 use tables_cli::failure::Result;
+use tables_cli::omitted;
 use tables_cli::output::{self, Format};
 use tables_cli::store::{Purpose, StoreOptions};
 use tables_cli::terminal::Printable;
 use tables_cli::{Exit, Failure};
 
-use crate::{SqlOptions, session};
+use crate::{SqlOptions, collect, session};
 
 /// Query the tables of a store with SQL.
 ///
@@ -54,10 +55,10 @@ pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
         SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
     let answer =
         session.sql_with_options(&command.statement, only_reads).await.map_err(|error| failure(&error))?;
-    let names: Vec<String> = answer.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let batches = answer.collect().await.map_err(|error| failure(&error))?;
+    let answer = collect(answer).await.map_err(|error| failure(&error))?;
+    let names: Vec<String> = answer.schema.fields().iter().map(|field| field.name().clone()).collect();
     let mut rows = Vec::new();
-    for batch in &batches {
+    for batch in &answer.batches {
         rows.extend(texts(batch).map_err(|error| failure(&error))?);
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -69,7 +70,7 @@ pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
     } else {
         output::rows(command.output, out, &names, &rows)?;
     }
-    Ok(if rows.is_empty() { Exit::Nothing } else { Exit::Done })
+    Ok(omitted::end(if rows.is_empty() { Exit::Nothing } else { Exit::Done }, answer.omitted))
 }
 
 /// Returns the rows of a batch as strings. A missing value becomes an empty string.

@@ -27,11 +27,14 @@
 //! - Only the properties used by the statement are requested. Each page is read when the statement needs it.
 //! - If the store returns rows in key order, DataFusion uses this order, so `ORDER BY PartitionKey, RowKey` requires no sorting.
 //!
-//! `EXPLAIN` shows the class of the query and its requests, and `EXPLAIN ANALYZE` shows the number of requests sent.
+//! `EXPLAIN` shows the class of the query and its requests, and `EXPLAIN ANALYZE` shows the number of requests sent, and of rows omitted.
+//!
+//! # Omitted rows
+//! A store omits rows that it cannot represent as entities. [`collect`] executes a statement and counts the omitted rows; `DataFrame::collect` does not.
 //!
 //! ```
 //! use table_core::{DynTableStore, Engine, TableEntity, TableStoreExt};
-//! use table_sql::{SqlOptions, session};
+//! use table_sql::{SqlOptions, collect, session};
 //!
 //! # let runtime = tokio::runtime::Runtime::new().unwrap();
 //! # runtime.block_on(async {
@@ -40,12 +43,13 @@
 //! company.insert(&TableEntity::new("Sales", "1")?.with("Age", 36)).await?;
 //! let session = session(&store, &SqlOptions::default()).await?;
 //! let answer = session.sql("SELECT PartitionKey, max(Age) AS age FROM Company GROUP BY PartitionKey").await?;
-//! let batches = answer.collect().await?;
-//! assert_eq!(batches.iter().map(|batch| batch.num_rows()).sum::<usize>(), 1);
+//! let answer = collect(answer).await?;
+//! assert_eq!(answer.batches.iter().map(|batch| batch.num_rows()).sum::<usize>(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! # }).unwrap();
 //! ```
 
+mod answer;
 mod build;
 mod catalog;
 #[cfg(feature = "cli")]
@@ -61,5 +65,6 @@ mod stream;
 mod survey;
 mod table;
 
+pub use answer::{Answer, collect};
 pub use catalog::{SqlOptions, session};
 pub use table::StoreTable;

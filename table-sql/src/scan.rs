@@ -18,6 +18,9 @@ use futures_util::stream;
 
 use crate::stream::{Position, Scanned};
 
+/// The name of the metric that counts the rows omitted by the store.
+pub(crate) const OMITTED: &str = "omitted";
+
 /// A scan of a table: one query, read page by page.
 #[derive(Debug)]
 pub(crate) struct StoreScan {
@@ -94,8 +97,8 @@ impl ExecutionPlan for StoreScan {
     }
 
     fn execute(&self, partition: usize, _context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let requests = MetricBuilder::new(&self.metrics).counter("requests", partition);
-        let position = Position::new(self.scanned.clone(), requests);
+        let counter = |name: &'static str| MetricBuilder::new(&self.metrics).counter(name, partition);
+        let position = Position::new(self.scanned.clone(), (counter("requests"), counter(OMITTED)));
         let batches = stream::try_unfold(position, Position::next);
         Ok(Box::pin(RecordBatchStreamAdapter::new(self.scanned.schema.clone(), batches)))
     }

@@ -44,12 +44,14 @@ pub(crate) struct Position {
     left: usize,
     last: Option<(String, String)>,
     requests: Count,
+    /// The number of rows that the store omitted from its pages.
+    omitted: Count,
 }
 
 impl Position {
-    pub(crate) fn new(scanned: Arc<Scanned>, requests: Count) -> Self {
+    pub(crate) fn new(scanned: Arc<Scanned>, (requests, omitted): (Count, Count)) -> Self {
         let left = scanned.limit.unwrap_or(usize::MAX);
-        Self { scanned, from: None, is_over: left == 0, left, last: None, requests }
+        Self { scanned, from: None, is_over: left == 0, left, last: None, requests, omitted }
     }
 
     /// Reads the next page that contains rows. Returns `None` after the last page.
@@ -59,6 +61,7 @@ impl Position {
             self.requests.add(1);
             let page = scanned.store.query(&scanned.table, &scanned.query, self.from.as_ref()).await;
             let page = page.map_err(|error| DataFusionError::External(Box::new(error)))?;
+            self.omitted.add(usize::try_from(page.skipped).unwrap_or(usize::MAX));
             let batch = self.batch(&page)?;
             self.from = page.continuation;
             self.is_over = self.from.is_none() || self.left == 0;

@@ -58,6 +58,7 @@ mod tests;
 pub mod verify;
 #[cfg(test)]
 mod verify_tests;
+pub mod view;
 mod work;
 
 pub use generation::{Contents, Generation};

@@ -12,7 +12,7 @@ mod repair;
 mod sums;
 mod wide;
 
-pub use copies::{CheckedIndex, CopyFinding, Fault, check_copies};
+pub use copies::{CheckedIndex, CheckedRows, CopyFinding, Fault, check_copies};
 pub use outbox::{Backlog, Intent, discard, intents, requeue};
 pub use repair::{Repaired, repair_copy};
-pub use wide::{WideFinding, check_wide, refuse_torn};
+pub use wide::{CheckedWide, WideFinding, check_wide, refuse_torn};

@@ -37,11 +37,12 @@ use table_core::{DynTableStore, EntityKey, TableName};
 
 pub(crate) use crate::count::count_of;
 use crate::failure::{Exit, Failure, Result};
+use crate::omitted::{end, omitted_part};
 use crate::output::Format;
 use crate::program::Lasting;
 use crate::rows::all_tables;
 use crate::store::StoreOptions;
-use crate::terminal::{self, Printable, json_text};
+use crate::terminal::{Printable, json_text};
 
 /// The help message for a command that needs rows in key order, on a store that returns them in a different order.
 const ORDER_HELP: &str = "copy the tables to a folder with `tables copy`, and use the folder";
@@ -249,20 +250,4 @@ fn say(out: &mut dyn Write, line: &str) -> Result<()> {
 fn say_json(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<()> {
     let json = json_text(value).map_err(Failure::file("-"))?;
     writeln!(out, "{json}").map_err(Failure::file("-"))
-}
-
-/// Returns the part of a report that tells the number of omitted rows, or an empty string if no row was omitted.
-fn omitted_part(rows: u64) -> String {
-    if rows == 0 { String::new() } else { format!(", {} omitted", count_of(rows, "row")) }
-}
-
-/// Returns the exit code of a command whose output has no report. If the store omitted rows, prints a warning with their number.
-fn end(exit: Exit, omitted: u64) -> Exit {
-    if omitted > 0 {
-        let rows = count_of(omitted, "row");
-        terminal::print_line(format_args!(
-            "warning: {rows} omitted, because the store cannot represent them as entities"
-        ));
-    }
-    exit.after_omitting(omitted)
 }

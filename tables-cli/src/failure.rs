@@ -1,6 +1,7 @@
 //! Failures of a command, with their message, next step, and exit code.
 
-use std::fmt;
+use std::error::Error as _;
+use std::{fmt, io};
 
 use table_inspect::record::FileError;
 
@@ -44,8 +45,8 @@ pub enum Failure {
     /// The command refused to run. The message contains the fact and the next step.
     #[error("{0}")]
     Refused(String),
-    /// An error from the store, with its code, key and rule.
-    #[error("{0}")]
+    /// An error from the store, with its code, key, rule and cause.
+    #[error("{}", WithCause(.0))]
     Store(#[from] table_core::Error),
     /// A file could not be accessed.
     #[error("{path}: {source}")]
@@ -53,8 +54,25 @@ pub enum Failure {
         /// The path of the file, or `-` for standard input or output.
         path: String,
         /// The cause.
-        source: std::io::Error,
+        source: io::Error,
     },
+}
+
+/// Formats an error from a store, followed by the cause that the operating system reported, if any. A store names the file or the request that failed, but not
+/// the cause, such as a missing permission.
+pub(crate) struct WithCause<'a>(pub(crate) &'a table_core::Error);
+
+impl fmt::Display for WithCause<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.0.to_string();
+        f.write_str(&text)?;
+        let causes = std::iter::successors(self.0.source(), |&cause| cause.source());
+        let reported = causes.filter_map(|cause| cause.downcast_ref::<io::Error>()).last();
+        match reported.map(ToString::to_string).filter(|cause| !text.contains(cause)) {
+            Some(cause) => write!(f, ": {cause}"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl From<table_inspect::Error> for Failure {
@@ -78,7 +96,7 @@ impl From<FileError> for Failure {
 
 impl Failure {
     /// Returns a function that converts an I/O error to a `File` failure for `path`.
-    pub fn file(path: impl fmt::Display) -> impl FnOnce(std::io::Error) -> Self {
+    pub fn file(path: impl fmt::Display) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_string();
         move |source| Self::File { path, source }
     }

@@ -1,12 +1,15 @@
 //! Incomplete files and folders. Each has a unique temporary name, so two commands with the same target do not write to the same file.
 
+mod folder;
+
 use std::fs::{File, Metadata, TryLockError};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
 use crate::failure::{Failure, Result};
+pub(crate) use folder::{IncompleteFolder, remove_remains};
 
 /// The text before the random characters of a temporary name. For example, a temporary name for `company.jsonl` is `company.jsonl.tables-k3XdPq.part`.
 const MARK: &str = ".tables-";
@@ -59,7 +62,8 @@ impl Incomplete {
             0o666
         }));
         loop {
-            let file = named.tempfile_in(folder).map_err(Failure::file(path.display()))?;
+            let file =
+                named.tempfile_in(folder).map_err(without_path).map_err(Failure::file(path.display()))?;
             // IMPORTANT: `remove_remains` removes a file only while holding the file's lock. If the file still exists after this command has locked it,
             // `remove_remains` can no longer remove it.
             let is_taken = matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
@@ -110,6 +114,15 @@ impl Incomplete {
     }
 }
 
+/// Removes the path of the temporary file from an error of `tempfile`. The user knows only the path of the target.
+fn without_path(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    match text.split_once(" at path ") {
+        Some((cause, _)) => io::Error::new(error.kind(), cause),
+        None => error,
+    }
+}
+
 /// Returns `true` if a path refers to neither a file nor a folder, but for example to a device or a pipe.
 fn is_special(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
@@ -133,69 +146,6 @@ pub(crate) fn refuse_existing(path: &Path, replaces: bool) -> Result<()> {
     if path.exists() && !is_special(path) && !replaces { Err(exists(path)) } else { Ok(()) }
 }
 
-/// A folder that receives its final name when it is complete, and is removed if the value is dropped earlier.
-#[derive(Debug)]
-pub(crate) struct IncompleteFolder {
-    /// A file that marks the folder as in use.
-    mark: Incomplete,
-}
-
-impl IncompleteFolder {
-    /// Reserves the name of a folder next to `path`. The folder itself does not exist yet.
-    ///
-    /// # Errors
-    /// `File` if the file that marks the folder as in use cannot be created.
-    pub(crate) fn create(path: &Path) -> Result<Self> {
-        Ok(Self { mark: Incomplete::create(path)? })
-    }
-
-    /// Returns the temporary path of the folder.
-    pub(crate) fn path(&self) -> PathBuf {
-        folder_of(self.mark.path())
-    }
-
-    /// Gives the folder its final name. An empty folder with this name is replaced.
-    ///
-    /// # Errors
-    /// `File` if the folder cannot be renamed, for example because a folder with this name is not empty.
-    pub(crate) fn complete(self) -> Result<()> {
-        let path = &self.mark.path;
-        // Some systems cannot rename a folder to the name of an existing empty folder.
-        match std::fs::remove_dir(path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(Failure::file(path.display())(error));
-            }
-            _ => {}
-        }
-        std::fs::rename(self.path(), path).map_err(Failure::file(path.display()))
-    }
-}
-
-impl Drop for IncompleteFolder {
-    fn drop(&mut self) {
-        // After `complete`, the temporary folder no longer exists. If a folder cannot be removed, it only takes up space.
-        let _ = std::fs::remove_dir_all(self.path());
-    }
-}
-
-/// Removes incomplete files and folders left next to `path` by killed commands. Files and folders that cannot be removed are ignored, because they only take up
-/// space.
-pub(crate) fn remove_remains(path: &Path) {
-    let path = target_of(path);
-    let (folder, prefix) = split(&path);
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let is_own = name.to_str().is_some_and(|name| name.starts_with(&prefix) && name.ends_with(END));
-        let left = entry.path();
-        if let Some(file) = is_own.then(|| File::open(&left).ok()).flatten()
-            && file.try_lock().is_ok()
-        {
-            let _ = std::fs::remove_dir_all(folder_of(&left));
-            let _ = std::fs::remove_file(&left);
-        }
-    }
-}
-
 /// Returns the folder that contains a path, and the prefix of the temporary names for that path.
 fn split(path: &Path) -> (&Path, String) {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -209,18 +159,13 @@ fn split(path: &Path) -> (&Path, String) {
     (folder, format!("{beginning}{MARK}"))
 }
 
-/// Returns the temporary path of a folder, given the path of the file that marks it as in use.
-fn folder_of(mark: &Path) -> PathBuf {
-    part_of(mark, "folder")
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
 
     use super::*;
 
-    fn names(folder: &Path) -> Vec<String> {
+    pub(super) fn names(folder: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(folder).unwrap();
         let mut names: Vec<_> =
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -271,23 +216,5 @@ mod tests {
         let long = folder.path().join("n".repeat(250));
         Incomplete::create(&long).unwrap().complete(false).unwrap();
         assert!(long.exists());
-    }
-
-    #[test]
-    fn only_remains_of_commands_that_have_ended_are_removed() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a");
-        let running = IncompleteFolder::create(&path).unwrap();
-        std::fs::create_dir_all(running.path().join("deep")).unwrap();
-        let own = ["a.part", "a.tables-1.jsonl"];
-        for name in own {
-            std::fs::write(folder.path().join(name), "of the user").unwrap();
-        }
-        std::fs::write(folder.path().join("a.tables-killed.part"), "").unwrap();
-        std::fs::create_dir_all(folder.path().join("a.tables-killed.part.folder").join("deep")).unwrap();
-        remove_remains(&path);
-        assert!(running.path().join("deep").exists() && names(folder.path()).len() == 4);
-        drop(running);
-        assert_eq!(names(folder.path()), own);
     }
 }

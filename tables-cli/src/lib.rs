@@ -29,6 +29,7 @@ pub mod heat;
 #[cfg(test)]
 mod hooked;
 mod incomplete;
+pub mod omitted;
 #[cfg(test)]
 mod order_tests;
 pub mod output;

@@ -109,12 +109,12 @@ async fn agree(rows: &Table, page_rows: usize) -> Result<(), TestCaseError> {
         prop_assert_eq!(has_parts(&store, &name(), &chosen).await.unwrap(), has_part(true));
 
         let mut found = BTreeSet::new();
-        let entities = check_wide(&store, &table, async |finding| {
+        let checked = check_wide(&store, &table, async |finding| {
             let EntityKey { partition_key, row_key } = finding.key;
             found.insert((partition_key.as_str().to_owned(), row_key.as_str().to_owned()));
             Ok(())
         });
-        prop_assert_eq!(entities.await.unwrap(), wholes(rows).len() as u64, "{}", store);
+        prop_assert_eq!(checked.await.unwrap().entities, wholes(rows).len() as u64, "{}", store);
         prop_assert_eq!(found, defective(rows), "{}", store);
 
         for (target, copied) in stores(page_rows) {
@@ -225,7 +225,7 @@ async fn the_same_index_rows_are_found_to_be_wrong_in_any_order() {
             Ok(())
         });
         let counts = counts.await.unwrap();
-        assert_eq!((counts, faults.len()), ((59, 58), 3), "{store}: {faults:?}");
+        assert_eq!((counts.entities, counts.index_rows, faults.len()), (59, 58, 3), "{store}: {faults:?}");
         all.push(faults);
     }
     assert_eq!(all[0], all[1]);

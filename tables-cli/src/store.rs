@@ -99,6 +99,12 @@ fn of_engine(engine: Engine) -> (DynTableStore, Option<Engine>) {
 }
 
 fn open_folder(path: &Path, purpose: Purpose) -> Result<Engine> {
+    if path.is_file() {
+        let shown = path.display();
+        return Err(Failure::Refused(format!(
+            "`{shown}` is a file; name the folder that contains the store"
+        )));
+    }
     if !matches!(purpose, Purpose::Create | Purpose::Serve) && !path.is_dir() {
         let shown = path.display();
         return Err(Failure::Refused(format!(

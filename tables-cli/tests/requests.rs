@@ -52,7 +52,7 @@ async fn a_check_looks_up_few_rows() {
         })
         .await
         .unwrap();
-        (counts, faults, requests() - before)
+        ((counts.entities, counts.index_rows), faults, requests() - before)
     };
     // A page has 40 rows, so one pass over the 1,200 rows takes 30 requests.
     let (counts, faults, whole) = check().await;

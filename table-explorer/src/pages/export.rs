@@ -25,7 +25,7 @@ pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<R
     let built = FormQuery::new(context, table, &form_query::selection(context, table))?;
     let (query, entities) = (Query { top: Some(PAGE), ..built.query }, built.entities);
     let is_csv = context.request.query("as") == Some("csv");
-    let (store, table) = (context.state.source.tables.clone(), table.clone());
+    let (store, table) = (context.reader.shared(), table.clone());
     let form = match (is_csv, &query.select) {
         (false, _) => Form::Lines,
         (true, Select::Names(names)) => Form::Csv(Columns::new(names.iter().map(AsRef::<str>::as_ref))),

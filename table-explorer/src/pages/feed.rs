@@ -119,7 +119,7 @@ struct Events {
 pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let last = context.request.headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let from = last.or_else(|| context.request.query("from"));
-    let reader = Reader::new(&context.state.source.tables);
+    let reader = Reader::new(context.state);
     let begin = Events {
         feed: Feed::new(reader.store()),
         reader,
@@ -170,8 +170,8 @@ impl Events {
             format!("id: {id}\ndata: {data}\n\n")
         };
         // The cost is sent after each poll, even without new entries, because only a failed send reveals a closed connection.
-        let Cost { requests, rows } = self.reader.cost();
-        let cost = format!("event: cost\ndata: {requests} {rows}\n\n");
+        let Cost { requests, rows, omitted } = self.reader.cost();
+        let cost = format!("event: cost\ndata: {requests} {rows} {omitted}\n\n");
         Ok(entries.iter().map(event).chain([cost]).collect::<String>().into())
     }
 }

@@ -13,21 +13,33 @@ use table_core::{
 
 use super::Cost;
 
-/// A store wrapper that counts requests and rows read. Clones share the counts.
+/// A store wrapper that counts requests, rows read, and rows omitted. Clones share the counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Counted {
     store: DynTableStore,
     requests: Arc<AtomicU64>,
     rows: Arc<AtomicU64>,
+    omitted: Arc<AtomicU64>,
+    /// The number of rows omitted from the reads of all pages.
+    omitted_in_total: Arc<AtomicU64>,
 }
 
 impl Counted {
-    pub(super) fn new(store: DynTableStore) -> Self {
-        Self { store, requests: Arc::default(), rows: Arc::default() }
+    /// Wraps a store. The rows that it omits are also added to `omitted_in_total`.
+    pub(super) fn new(store: DynTableStore, omitted_in_total: Arc<AtomicU64>) -> Self {
+        Self {
+            store,
+            requests: Arc::default(),
+            rows: Arc::default(),
+            omitted: Arc::default(),
+            omitted_in_total,
+        }
     }
 
     pub(super) fn cost(&self) -> Cost {
-        Cost { requests: self.requests.load(Ordering::Relaxed), rows: self.rows.load(Ordering::Relaxed) }
+        let [requests, rows, omitted] =
+            [&self.requests, &self.rows, &self.omitted].map(|count| count.load(Ordering::Relaxed));
+        Cost { requests, rows, omitted }
     }
 
     pub(super) fn count(&self, requests: u64, rows: u64) {
@@ -77,6 +89,9 @@ impl TableStore for Counted {
         self.count(1, 0);
         let page = self.store.query(table, query, from).await?;
         self.count(0, page.rows_read.unwrap_or(page.rows.len() as u64));
+        for omitted in [&self.omitted, &self.omitted_in_total] {
+            omitted.fetch_add(page.skipped, Ordering::Relaxed);
+        }
         Ok(page)
     }
 

@@ -264,3 +264,36 @@ async fn the_tree_of_a_store_without_order_has_all_partitions() {
     assert!(pages[0].contains("The store returns rows in no order"));
     assert!(browser.page("/t/Big/p?pk=p0").await.contains("in no order"));
 }
+
+#[tokio::test]
+async fn a_page_tells_the_number_of_rows_that_the_store_omitted() {
+    let (store, browser) = with(1, 3).await;
+    let note = |rows: &str| {
+        format!(
+            "<span class=\"badge warn\">incomplete</span> <b>{rows}</b> omitted, because the store cannot represent them"
+        )
+    };
+    let paths = [
+        "/t/Big/p?pk=p000",
+        "/t/Big/q?run=1&partition=p000",
+        "/t/Big/q?property=N&is=ge&value=0&run=1&scan=1",
+    ];
+    for path in paths {
+        let page = browser.page(path).await;
+        assert!(page.contains("data-rows=\"0\" hidden>"), "{path}: {page}");
+    }
+    store.omit(1);
+    for path in paths {
+        let page = browser.page(path).await;
+        assert!(page.contains(&note("1 row")) && page.contains("data-rows=\"1\">"), "{path}: {page}");
+    }
+    store.omit(2);
+    for path in paths {
+        assert!(browser.page(path).await.contains(&note("2 rows")), "{path}");
+    }
+    let before = browser.explorer.omitted();
+    assert_eq!(before, 3 + 2 * 3);
+    // An export has no page that could show a note.
+    let exported = browser.page("/t/Big/export?as=jsonl").await;
+    assert_eq!((exported.lines().count(), browser.explorer.omitted() - before), (3, 2), "{exported}");
+}

@@ -21,6 +21,7 @@ pub(crate) struct Counting {
     fails: Arc<AtomicBool>,
     fails_reads: Arc<AtomicBool>,
     empty: Arc<AtomicU64>,
+    omitted: Arc<AtomicU64>,
     writes: Arc<AtomicU64>,
     holds: Arc<AtomicBool>,
 }
@@ -35,6 +36,7 @@ impl Counting {
             fails: Arc::default(),
             fails_reads: Arc::default(),
             empty: Arc::default(),
+            omitted: Arc::default(),
             writes: Arc::default(),
             holds: Arc::default(),
         }
@@ -64,6 +66,12 @@ impl Counting {
     #[allow(dead_code, reason = "the tests of large tables have no empty pages")]
     pub(crate) fn answer_empty(&self, queries: u64) {
         self.empty.store(queries, Ordering::SeqCst);
+    }
+
+    /// Makes each later page of rows omit the given number of rows, like a store that cannot represent them.
+    #[allow(dead_code, reason = "the large tables have no such rows")]
+    pub(crate) fn omit(&self, rows: u64) {
+        self.omitted.store(rows, Ordering::SeqCst);
     }
 
     /// If `holds` is `true`, makes all writes wait until this function is called with `false`.
@@ -143,6 +151,7 @@ impl TableStore for Counting {
             return Ok(Page { continuation: Some(from.cloned().unwrap_or(start)), ..Page::default() });
         }
         let page = self.engine.query(table, query, from.filter(|from| **from != start)).await?;
+        let page = Page { skipped: self.omitted.load(Ordering::SeqCst), ..page };
         self.rows.fetch_add(page.rows_read.unwrap_or(0), Ordering::SeqCst);
         if self.capabilities.ordered {
             return Ok(page);

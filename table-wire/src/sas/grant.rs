@@ -83,7 +83,7 @@ impl Grant {
     /// # Errors
     /// An authorization error if the grant is for another table or does not permit reads.
     pub(super) fn reading(&self, table: &TableName) -> Result<SignedRange> {
-        self.operation(table, TablePermissions::READ, "reading")?;
+        self.entities(table, TablePermissions::READ, "reading")?;
         Ok(match self {
             Self::Table(grant) => grant.range.clone(),
             Self::Account(_) => SignedRange::ALL,
@@ -95,7 +95,7 @@ impl Grant {
     /// # Errors
     /// An authorization error if the grant is for another table, does not permit the operation, or does not cover the key.
     pub(super) fn write(&self, table: &TableName, key: &EntityKey, kind: &OperationKind) -> Result<()> {
-        self.operation(table, needed(kind), kind.name())?;
+        self.entities(table, needed(kind), kind.name())?;
         self.key(key)
     }
 
@@ -103,7 +103,7 @@ impl Grant {
     ///
     /// # Errors
     /// `AuthorizationFailure` if the key is outside the range (SAS-8).
-    pub(super) fn key(&self, key: &EntityKey) -> Result<()> {
+    pub fn key(&self, key: &EntityKey) -> Result<()> {
         match self {
             Self::Table(grant) if !grant.range.contains(key.partition_key.as_str(), key.row_key.as_str()) => {
                 Err(Error::of(SasFault::OutsideRange)
@@ -113,7 +113,33 @@ impl Grant {
         }
     }
 
-    fn operation(&self, table: &TableName, needed: TablePermissions, operation: &'static str) -> Result<()> {
+    /// Checks that the grant permits an operation on a table's entities, apart from their [keys](Self::key). `operation` is the operation's name in errors. A
+    /// server can call this function before it reads the body of a request.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use chrono::Utc;
+    /// use table_core::TableName;
+    /// use table_wire::auth::AccountKey;
+    /// use table_wire::sas::{SasVerifier, TablePermissions, TableSas};
+    ///
+    /// let (key, table) = (AccountKey::new("contoso", "a2V5")?, TableName::new("Employee")?);
+    /// let sas = TableSas::table(table.clone()).allow(TablePermissions::READ);
+    /// let token = sas.valid_for(Utc::now(), Duration::from_secs(60)).sign(&key)?;
+    /// let grant = SasVerifier::new(key).verify(&token)?;
+    /// assert!(grant.entities(&table, TablePermissions::READ, "read").is_ok());
+    /// assert!(grant.entities(&table, TablePermissions::ADD, "insert").is_err());
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An authorization error if the grant is for another table, or lacks a permission in `needed` (SAS-11, ASAS-5).
+    pub fn entities(
+        &self,
+        table: &TableName,
+        needed: TablePermissions,
+        operation: &'static str,
+    ) -> Result<()> {
         match self {
             Self::Table(grant) if grant.table != *table => Err(Error::of(SasFault::OtherTable)),
             Self::Table(grant) if grant.permissions.contains(needed) => Ok(()),
@@ -124,6 +150,25 @@ impl Grant {
                 grant.check(ResourceTypes::OBJECT, grant.permissions.contains(needed), operation)
             }
         }
+    }
+
+    /// Checks that the grant can permit a batch of operations on entities. The permissions for the operations are not checked.
+    ///
+    /// # Errors
+    /// An authorization error if an account token lacks the Table service or the resource type of entities (ASAS-5).
+    pub fn batch(&self) -> Result<()> {
+        match self {
+            Self::Table(_) => Ok(()),
+            Self::Account(grant) => grant.check(ResourceTypes::OBJECT, true, "batch"),
+        }
+    }
+
+    /// Checks that the grant permits creating tables.
+    ///
+    /// # Errors
+    /// An authorization error if the grant is that of a table token (SAS-5), or an account token lacks the service, the resource type or the permission (ASAS-5).
+    pub fn create_tables(&self) -> Result<()> {
+        self.table(TableVerb::Create)
     }
 
     /// Checks that creating, deleting or listing tables is permitted.

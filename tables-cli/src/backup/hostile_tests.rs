@@ -12,12 +12,13 @@ use table_core::query::{KeyRange, Query};
 use table_core::{DynTableStore, Engine, TableEntity, TableName, TableStoreExt};
 
 use super::capture::{CaptureOptions, capture};
-use super::files::{View, capture_files, restore_files};
+use super::files::{capture_files, restore_files};
 use super::opened::Opened;
 use super::restore::{Existing, Restoring};
 use super::storage::Folder;
 use super::tests::folder;
 use super::verify::verify;
+use super::view::View;
 use super::work::Work;
 use super::*;
 use crate::hooked::{Hooked, Hooks};

@@ -5,10 +5,10 @@ use std::path::Path;
 use table_core::query::KeyRange;
 use table_core::{DynTableStore, Query, TableEntity, TableName};
 
-use crate::backup::files::View;
 use crate::backup::generation::{Contents, Generation, TableRows};
 use crate::backup::merged::Merged;
 use crate::backup::repository::Repository;
+use crate::backup::view::View;
 use crate::failure::Result;
 use crate::rows::{self, Pages};
 use crate::transfer::ordered::{Entities, Ordered, OrderedEntities};

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use table_core::ErrorCode;
+use table_core::embedded::VerifiedFiles;
 
-use crate::backup::files::ViewFolder;
 use crate::backup::generation::{Contents, Generation, Layer, TableRows};
 use crate::backup::layer::LayerReader;
 use crate::backup::merged::Merged;
 use crate::backup::repository::Repository;
+use crate::backup::view::ViewFolder;
 use crate::failure::{Failure, Result};
 use crate::transfer::checksum::Checksum;
 use crate::transfer::ordered::Entities;
@@ -29,8 +30,8 @@ pub struct Verified {
 }
 
 /// Reads each layer once: merges the tables of the newest generation and compares their checksums, and then reads the layers that only older generations contain.
-/// The layers of a damaged table are read again one by one. Fetches each engine file once from the storage, and checks it on this machine for each generation that
-/// contains it.
+/// The layers of a damaged table are read again one by one. Fetches each engine file once from the storage, unless the storage is on this machine, and reads it
+/// once.
 ///
 /// # Errors
 /// `File` or `Store` if a file cannot be read now, for example because the network or the disk fails. Corruption is reported in the result, not as an error.
@@ -90,6 +91,8 @@ struct Findings {
     verified: Verified,
     /// The defects found so far. A set is used because several generations can contain the same corrupted file.
     known: HashSet<String>,
+    /// The engine files read so far.
+    engine_files: VerifiedFiles,
 }
 
 impl Findings {
@@ -115,7 +118,8 @@ impl Findings {
         generation: &Generation,
         view: &ViewFolder,
     ) -> Result<()> {
-        match view.show(repository, generation).and_then(|engine| Ok(engine.verify()?)) {
+        let shown = view.show(repository, generation);
+        match shown.and_then(|engine| Ok(engine.verify_rest(&mut self.engine_files)?)) {
             Ok(verified) => verified.damage.iter().for_each(|damage| self.add(damage.to_string())),
             Err(failure) => self.note(failure)?,
         }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use table_core::{DynTableStore, Engine, TableEntity, TableStoreExt};
 
 use crate::backup::capture::{CaptureOptions, capture};
+use crate::backup::files::capture_files;
 use crate::backup::repository::Repository;
 use crate::backup::storage::{Append, Folder, Storage};
 use crate::backup::verify::verify;
@@ -121,4 +122,43 @@ async fn each_layer_is_read_once() {
         "{found:?}"
     );
     assert_eq!(bytes.load(Ordering::Relaxed), lengths.iter().sum::<u64>());
+}
+
+/// Returns the number of bytes that this thread has read from files and other sources.
+#[cfg(target_os = "linux")]
+fn bytes_read() -> u64 {
+    let counts = std::fs::read_to_string("/proc/thread-self/io").unwrap();
+    let read = counts.lines().find_map(|line| line.strip_prefix("rchar: ")?.parse().ok());
+    read.unwrap()
+}
+
+/// Tests that a file in several generations is read once, not once for each generation, even if the storage is a folder on this machine.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn each_engine_file_is_read_once() {
+    let folder = crate::backup::tests::folder();
+    let (data, backups) = (folder.path().join("data"), folder.path().join("backups"));
+    let engine = Engine::open(&data).unwrap();
+    let table = engine.untyped("Things").unwrap().create_if_missing().await.unwrap();
+    for generation in 0..5 {
+        // The first generation is by far the largest. Otherwise, the engine would merge its file with later ones.
+        for row in 0..if generation == 0 { 200 } else { 1 } {
+            let bytes: Vec<u8> = (0..8_000_u32).map(|at| (at.wrapping_mul(row + 1) >> 3) as u8).collect();
+            let entity = TableEntity::new("p", format!("{generation}_{row:03}")).unwrap();
+            table.insert(&entity.with("V", bytes)).await.unwrap();
+        }
+        let repository = Repository::create(&backups, "store").unwrap();
+        capture_files(&repository, &engine).await.unwrap();
+    }
+    let files = std::fs::read_dir(backups.join("files")).unwrap();
+    let length: u64 = files.map(|entry| entry.unwrap().metadata().unwrap().len()).sum();
+    assert!(length > 1_000_000, "{length}");
+
+    let before = bytes_read();
+    let found = verify(&Repository::open(&backups).unwrap()).await.unwrap();
+    let read = bytes_read() - before;
+    assert!(found.damage.is_empty() && found.generations == 5, "{found:?}");
+    // The descriptions of the generations are read as well.
+    assert!((length..length + 200_000).contains(&read), "{read} of {length} bytes");
+    engine.close().await.unwrap();
 }

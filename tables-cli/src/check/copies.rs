@@ -65,8 +65,18 @@ pub struct CheckedIndex<'a> {
     pub kinds: &'a Kinds<'a>,
 }
 
-/// Compares the rows of an index with their entities, and calls `found` for each defect. Returns the number of entities and the number of index rows. Programs
-/// may keep writing to the table.
+/// The numbers of rows compared by the check of an index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckedRows {
+    /// The number of entities.
+    pub entities: u64,
+    /// The number of index rows.
+    pub index_rows: u64,
+    /// The number of rows of the table that the store omitted, because it cannot represent them as entities. They were not compared.
+    pub omitted: u64,
+}
+
+/// Compares the rows of an index with their entities, and calls `found` for each defect. Programs may keep writing to the table.
 ///
 /// The first pass over the table compares sums of the expected index rows with sums of the stored ones. If the sums differ, a second pass compares the rows
 /// that may be wrong. Only one page and the sums are kept in memory.
@@ -76,14 +86,14 @@ pub struct CheckedIndex<'a> {
 pub async fn check_copies(
     checked: CheckedIndex<'_>,
     mut found: impl AsyncFnMut(CopyFinding) -> Result<()>,
-) -> Result<(u64, u64)> {
+) -> Result<CheckedRows> {
     let CheckedIndex { schema, index, .. } = checked;
-    let (mut entities, mut copies, mut sums) = (0, 0, Sums::new());
+    let (mut counted, mut sums) = (CheckedRows::default(), Sums::new());
     let mut rows = RowsOfIndex::new(checked);
     while let Some((role, row)) = rows.next().await? {
         match role {
             Role::Entity => {
-                entities += 1;
+                counted.entities += 1;
                 match wanted(schema, index, &row) {
                     Ok(None) => {}
                     Ok(Some(wanted)) => sums.expect(&wanted),
@@ -91,13 +101,14 @@ pub async fn check_copies(
                 }
             }
             Role::Copy => {
-                copies += 1;
+                counted.index_rows += 1;
                 sums.find(&row);
             }
         }
     }
+    counted.omitted = rows.rows.omitted();
     if sums.are_equal() {
-        return Ok((entities, copies));
+        return Ok(counted);
     }
     let mut rows = RowsOfIndex::new(checked);
     while let Some((role, row)) = rows.next().await? {
@@ -118,7 +129,7 @@ pub async fn check_copies(
             found(finding).await?;
         }
     }
-    Ok((entities, copies))
+    Ok(counted)
 }
 
 /// The role of a row in the check of one index.

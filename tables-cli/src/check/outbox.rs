@@ -48,6 +48,8 @@ pub struct Backlog {
     pub failed: u64,
     /// The number of poison intents.
     pub poison: u64,
+    /// The number of rows in the outbox that the store omitted, because it cannot represent them as entities.
+    pub omitted: u64,
 }
 
 /// Counts the intents in a range of a table's partitions, and calls `found` for each of them.
@@ -76,6 +78,7 @@ pub async fn intents(
                 found(intent).await?;
             }
         }
+        backlog.omitted += pages.omitted();
     }
     Ok(backlog)
 }

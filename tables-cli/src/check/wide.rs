@@ -29,6 +29,15 @@ pub struct WideFinding {
     pub is_missing: bool,
 }
 
+/// The numbers of a check of wide entities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckedWide {
+    /// The number of wide entities.
+    pub entities: u64,
+    /// The number of rows of the table that the store omitted, because it cannot represent them as entities.
+    pub omitted: u64,
+}
+
 /// The `WriteId`s of the parts of one entity that have been read so far, keyed by part number.
 type Parts = BTreeMap<usize, Uuid>;
 
@@ -45,7 +54,7 @@ fn fault(parts: &Parts) -> Option<(usize, bool)> {
 }
 
 /// Checks all wide entities in a table in one pass over its keys, and calls `found` for each entity that is incomplete or mixes parts from several writes.
-/// Returns the number of wide entities. Keeps one page in memory and, on a store without key order, the `WriteId`s of all parts.
+/// Keeps one page in memory and, on a store without key order, the `WriteId`s of all parts.
 ///
 /// # Errors
 /// Any error from the store or from `found`.
@@ -53,7 +62,7 @@ pub async fn check_wide(
     store: &DynTableStore,
     table: &TableName,
     mut found: impl AsyncFnMut(WideFinding) -> Result<()>,
-) -> Result<u64> {
+) -> Result<CheckedWide> {
     let mut pages = Pages::new(store, table, query(KeyRange::ALL));
     let (mut open, mut entities) = (Wholes::<Parts>::new(pages.is_ordered()), 0);
     while let Some(page) = pages.next().await? {
@@ -71,7 +80,7 @@ pub async fn check_wide(
     for (key, parts) in open.into_rest()? {
         finish(store, table, (key, parts), &mut found).await?;
     }
-    Ok(entities)
+    Ok(CheckedWide { entities, omitted: pages.omitted() })
 }
 
 fn query(keys: KeyRange) -> Query {

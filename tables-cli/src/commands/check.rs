@@ -7,11 +7,14 @@ use table_core::query::TextRange;
 
 use crate::check::plan::plans;
 use crate::check::{
-    CheckedIndex, CopyFinding, Fault, Repaired, check_copies, check_wide, intents, repair_copy,
+    CheckedIndex, CheckedRows, CheckedWide, CopyFinding, Fault, Repaired, check_copies, check_wide, intents,
+    repair_copy,
 };
-use crate::commands::{Context, ORDER_HELP, count_of, table, tables};
+use crate::commands::{Context, ORDER_HELP, count_of, end, table, tables};
 use crate::failure::{Exit, Failure, Result};
+use crate::omitted;
 use crate::output;
+use crate::rows::require;
 use crate::schemas;
 use crate::store::{Purpose, Store};
 use table_inspect::keys;
@@ -60,8 +63,11 @@ impl Check {
         let store = context.store.open(Purpose::Read).await?;
         store.require_key_order(ORDER_HELP)?;
         let names = tables(&store.tables, self.table.as_deref()).await?;
-        let (mut lines, mut faults) = (Vec::new(), 0);
+        let mut lines = Vec::new();
+        let (mut faults, mut omitted) = (0, 0);
         for name in &names {
+            // Each check reads the table again, and each omitted row counts once.
+            let mut omitted_here = 0;
             let mut schemas = Vec::new();
             for stored in schemas::of_rows(&store.tables, name).await?.0 {
                 match stored.schema {
@@ -83,34 +89,50 @@ impl Check {
                             let tables = &store.tables;
                             let checked =
                                 CheckedIndex { store: tables, table: name, schema, index, kinds: &kinds };
-                            let (found, state, detail) = of_index(checked).await?;
-                            faults += found;
-                            (state, detail)
+                            let found = of_index(checked).await?;
+                            faults += found.faults;
+                            omitted_here = omitted_here.max(found.omitted);
+                            (found.state, found.detail)
                         }
                     };
                     let (table, entity) = (name.to_string(), schema.entity.clone());
                     lines.push(Line { table, entity, pattern: plan.pattern, state, detail });
                 }
             }
-            faults += wide(&store, name, &mut lines).await?;
-            faults += outbox(&store, name, &mut lines).await?;
+            for (found, left) in
+                [wide(&store, name, &mut lines).await?, outbox(&store, name, &mut lines).await?]
+            {
+                faults += found;
+                omitted_here = omitted_here.max(left);
+            }
+            omitted += omitted_here;
         }
         report(context, &lines, out)?;
         match faults {
-            0 if lines.is_empty() => Ok(Exit::Nothing),
-            0 => Ok(Exit::Done),
-            faults => Err(Failure::Refused(format!(
-                "{}; `tables repair` and `tables poison` repair what the stored schema describes",
-                count_of(faults, "fault")
-            ))),
+            0 => Ok(end(if lines.is_empty() { Exit::Nothing } else { Exit::Done }, omitted)),
+            faults => {
+                omitted::warn(omitted);
+                Err(Failure::Refused(format!(
+                    "{}; `tables repair` and `tables poison` repair what the stored schema describes",
+                    count_of(faults, "fault")
+                )))
+            }
         }
     }
 }
 
-/// Checks one index. Returns the number of defects, the state of the index, and a description.
-async fn of_index(checked: CheckedIndex<'_>) -> Result<(u64, String, String)> {
+/// The result of the check of one index.
+struct IndexReport {
+    faults: u64,
+    omitted: u64,
+    state: String,
+    detail: String,
+}
+
+/// Checks one index.
+async fn of_index(checked: CheckedIndex<'_>) -> Result<IndexReport> {
     let (mut faults, mut shown) = (0, Vec::new());
-    let (entities, copies) = check_copies(checked, async |finding| {
+    let CheckedRows { entities, index_rows, omitted } = check_copies(checked, async |finding| {
         faults += 1;
         if shown.len() < SHOWN {
             shown.push(text_of(&finding));
@@ -118,11 +140,12 @@ async fn of_index(checked: CheckedIndex<'_>) -> Result<(u64, String, String)> {
         Ok(())
     })
     .await?;
-    let (counted, rows) = (format!("{entities} entities"), count_of(copies, "index row"));
-    Ok(match faults {
-        0 => (0, "ok".to_owned(), format!("{counted}, {rows}")),
-        faults => (faults, count_of(faults, "fault"), format!("{counted}, {rows}: {}", shown.join(", "))),
-    })
+    let (counted, rows) = (format!("{entities} entities"), count_of(index_rows, "index row"));
+    let (state, detail) = match faults {
+        0 => ("ok".to_owned(), format!("{counted}, {rows}")),
+        faults => (count_of(faults, "fault"), format!("{counted}, {rows}: {}", shown.join(", "))),
+    };
+    Ok(IndexReport { faults, omitted, state, detail })
 }
 
 fn text_of(finding: &CopyFinding) -> String {
@@ -137,10 +160,11 @@ fn text_of(finding: &CopyFinding) -> String {
     format!("('{partition}', '{row}') {fault}")
 }
 
-/// Reports on the wide entities of a table if it contains any. Returns the number of defective wide entities.
-async fn wide(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Result<u64> {
+/// Reports on the wide entities of a table if it contains any. Returns the number of defective wide entities, and the number of rows that the
+/// store omitted.
+async fn wide(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Result<(u64, u64)> {
     let (mut faults, mut shown) = (0, Vec::new());
-    let entities = check_wide(&store.tables, name, async |finding| {
+    let CheckedWide { entities, omitted } = check_wide(&store.tables, name, async |finding| {
         faults += 1;
         if shown.len() < SHOWN {
             let (partition, row) = (finding.key.partition_key.as_str(), finding.key.row_key.as_str());
@@ -159,11 +183,11 @@ async fn wide(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Result<
         let (table, pattern) = (name.to_string(), "wide".to_owned());
         lines.push(Line { table, entity: String::new(), pattern, state, detail });
     }
-    Ok(faults)
+    Ok((faults, omitted))
 }
 
-/// Reports the backlog of a table's outbox. Returns the number of poison intents.
-async fn outbox(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Result<u64> {
+/// Reports the backlog of a table's outbox. Returns the number of poison intents, and the number of rows that the store omitted.
+async fn outbox(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Result<(u64, u64)> {
     let backlog = intents(&store.tables, name, &TextRange::ALL, async |_| Ok(())).await?;
     if backlog.waiting + backlog.poison > 0 {
         let state =
@@ -172,7 +196,7 @@ async fn outbox(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Resul
         let (table, pattern) = (name.to_string(), "outbox".to_owned());
         lines.push(Line { table, entity: String::new(), pattern, state, detail });
     }
-    Ok(backlog.poison)
+    Ok((backlog.poison, backlog.omitted))
 }
 
 fn report(context: &Context, lines: &[Line], out: &mut dyn Write) -> Result<()> {
@@ -189,12 +213,24 @@ impl Repair {
         let store = context.store.open(if self.dry_run { Purpose::Read } else { Purpose::Write }).await?;
         store.require_key_order(ORDER_HELP)?;
         let name = table(&self.table)?;
+        require(&store.tables, &name).await?;
         let (mut lines, mut refused, mut repaired) = (Vec::new(), 0, 0);
+        // The repair of each index reads the table again, and each omitted row counts once.
+        let mut omitted = 0;
         // IMPORTANT: a repair deletes orphaned rows. A row whose type has an unreadable schema could be mistaken for an orphan, so an unreadable schema is an
         // error.
         let schemas = keys::schemas_of_rows(&store.tables, &name).await?;
         let kinds = Kinds::new(name.as_str(), &schemas);
-        for (_, schema) in schemas.iter().filter(|(of, _)| of == name.folded()) {
+        let own = || schemas.iter().filter(|(of, _)| of == name.folded()).map(|(_, schema)| schema);
+        if let Some(index) = &self.index
+            && !own().any(|schema| schema.indexes.iter().any(|known| known.name == *index))
+        {
+            let help = "`tables describe` shows the indexes";
+            return Err(Failure::Refused(format!(
+                "no stored schema of {name} declares an index `{index}`; {help}"
+            )));
+        }
+        for schema in own() {
             for plan in plans(schema, &schemas) {
                 let wanted = |index: &String| plan.pattern == format!("index {index}");
                 if !self.index.as_ref().is_none_or(wanted) {
@@ -209,7 +245,8 @@ impl Repair {
                         let tables = &store.tables;
                         let checked =
                             CheckedIndex { store: tables, table: &name, schema, index, kinds: &kinds };
-                        let (done, left) = self.repair(checked).await?;
+                        let (rows, done, left) = self.repair(checked).await?;
+                        omitted = rows.omitted.max(omitted);
                         repaired += done;
                         refused += left.len() as u64;
                         let state = if self.dry_run { "would repair" } else { "repaired" };
@@ -225,16 +262,17 @@ impl Repair {
         }
         report(context, &lines, out)?;
         if refused > 0 {
+            omitted::warn(omitted);
             let help = "the program with the declaration repairs them with `entities().check().repair()`";
             return Err(Failure::Refused(format!("{} not repaired; {help}", count_of(refused, "item"))));
         }
-        Ok(if repaired == 0 { Exit::Nothing } else { Exit::Done })
+        Ok(end(if repaired == 0 { Exit::Nothing } else { Exit::Done }, omitted))
     }
 
-    /// Repairs one index. Returns the number of repaired rows, and descriptions of the remaining defects.
-    async fn repair(&self, checked: CheckedIndex<'_>) -> Result<(u64, Vec<String>)> {
+    /// Repairs one index. Returns the numbers of compared and of repaired rows, and descriptions of the remaining defects.
+    async fn repair(&self, checked: CheckedIndex<'_>) -> Result<(CheckedRows, u64, Vec<String>)> {
         let (mut done, mut left) = (0, Vec::new());
-        check_copies(checked, async |finding| {
+        let rows = check_copies(checked, async |finding| {
             let is_ours = matches!(finding.fault, Fault::Missing | Fault::Different | Fault::Orphaned);
             let repaired = match (self.dry_run, is_ours) {
                 (false, _) => repair_copy(checked, &finding).await?,
@@ -249,6 +287,6 @@ impl Repair {
             Ok(())
         })
         .await?;
-        Ok((done, left))
+        Ok((rows, done, left))
     }
 }

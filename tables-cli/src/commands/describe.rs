@@ -6,10 +6,10 @@ use table_core::query::KeyRange;
 use table_core::schema::{IndexKind, StoredIndex, StoredSchema};
 use table_core::{FromEntity, Query, TableEntity};
 
-use crate::commands::{Context, say, say_json, table};
+use crate::commands::{Context, end, say, say_json, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::output::{Entities, Format};
-use crate::rows::Pages;
+use crate::rows::{Pages, require};
 use crate::schemas;
 use crate::store::Purpose;
 use crate::terminal::Printable;
@@ -31,6 +31,7 @@ impl Describe {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
         let store = context.store.open(Purpose::Read).await?;
         let name = table(&self.table)?;
+        require(&store.tables, &name).await?;
         let stored = schemas::of_table(&store.tables, &name).await?;
         if context.output == Format::Json {
             let schemas = stored.noted();
@@ -63,7 +64,7 @@ impl Describe {
             left = left.saturating_sub(page.rows.len());
         }
         entities.finish()?;
-        Ok(Exit::Done)
+        Ok(end(Exit::Done, pages.omitted()))
     }
 }
 

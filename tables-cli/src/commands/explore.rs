@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use table_explorer::{Explorer, Server, Source, demo};
 
-use crate::commands::{Context, ORDER_HELP, say};
+use crate::commands::{Context, ORDER_HELP, count_of, say};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::{Location, Profiles, Purpose, Store};
 use crate::terminal;
@@ -53,8 +53,16 @@ impl Explore {
         say(out, &server.url())?;
         out.flush().map_err(Failure::file("-"))?;
         terminal::print_line("open the address in a browser; Ctrl-C ends the explorer");
+        let explorer = server.explorer().clone();
         server.serve_until(end).await;
-        Ok(Exit::Done)
+        let omitted = explorer.omitted();
+        if omitted > 0 {
+            let rows = count_of(omitted, "row");
+            terminal::print_line(format_args!(
+                "warning: pages lacked {rows} in total, because the store cannot represent them as entities"
+            ));
+        }
+        Ok(Exit::Done.after_omitting(omitted))
     }
 
     async fn source(&self, context: &Context) -> Result<Source> {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::check::{Intent, discard, intents, requeue};
 use crate::commands::delete::confirm;
-use crate::commands::{Context, count_of, say, table};
+use crate::commands::{Context, count_of, end, say, table};
 use crate::failure::{Exit, Result};
 use crate::output;
 use crate::rows::KeySelection;
@@ -41,7 +41,7 @@ impl Poison {
         let name = table(&self.table)?;
         let range = self.keys.key_range();
         let mut chosen: Vec<Intent> = Vec::new();
-        intents(&store.tables, &name, &range.partition_key, async |intent| {
+        let backlog = intents(&store.tables, &name, &range.partition_key, async |intent| {
             let is_chosen = intent.is_poison && range.row_key.contains(intent.row.key().row_key.as_str());
             if is_chosen && chosen.len() < LISTED {
                 chosen.push(intent);
@@ -50,7 +50,7 @@ impl Poison {
         })
         .await?;
         if chosen.is_empty() {
-            return Ok(Exit::Nothing);
+            return Ok(end(Exit::Nothing, backlog.omitted));
         }
         let counted = count_of(chosen.len() as u64, "intent");
         if !changes {
@@ -61,7 +61,7 @@ impl Poison {
             };
             let rows: Vec<_> = chosen.iter().map(row).collect();
             output::rows(context.output, out, &["partition", "row", "attempts", "error"], &rows)?;
-            return Ok(Exit::Done);
+            return Ok(end(Exit::Done, backlog.omitted));
         }
         if self.discard {
             confirm(self.yes, &format!("discard {counted} of {name} in {}?", store.shown))?;
@@ -74,6 +74,6 @@ impl Poison {
             }
         }
         say(out, &format!("{} {counted}", if self.requeue { "requeued" } else { "discarded" }))?;
-        Ok(Exit::Done)
+        Ok(end(Exit::Done, backlog.omitted))
     }
 }

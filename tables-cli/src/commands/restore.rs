@@ -59,6 +59,11 @@ impl Restore {
         if self.table.is_none() && !self.keys.is_all() {
             return Err(Failure::Usage("keys are selected in one table; name the table".to_owned()));
         }
+        // An empty string, such as the value of an unset shell variable, is the beginning of every name.
+        if self.generation.as_deref() == Some("") {
+            let help = "omit `--generation` for the newest one";
+            return Err(Failure::Usage(format!("the name of the generation is empty; {help}")));
+        }
         let to = context.store.locate(&self.to)?;
         let is_all = self.table.is_none() && !self.replace && !self.keep;
         let backup = if storage::is_url(&self.from) || self.from.join("BACKUPS").exists() {
@@ -78,13 +83,14 @@ impl Restore {
         } else {
             Opened::folder(&self.from)?
         };
-        let target = Store::open(&to, Purpose::Create).await?;
-        target.require_key_order("restore into a folder, and copy it with `tables copy`")?;
+        // Opening the target creates its folder, so the tables of the backup are examined first.
         let all = backup.tables().await?;
         let names = match &self.table {
             None => all,
             Some(name) => vec![self.named(&all, name)?],
         };
+        let target = Store::open(&to, Purpose::Create).await?;
+        target.require_key_order("restore into a folder, and copy it with `tables copy`")?;
         let existing = match (self.replace, self.keep) {
             (true, _) => Existing::Replace,
             (_, true) => Existing::Keep,

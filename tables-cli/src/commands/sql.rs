@@ -64,6 +64,20 @@ const fn exit(code: Option<i32>) -> Exit {
         Some(1) => Exit::Nothing,
         Some(2) => Exit::Usage,
         Some(3) => Exit::Refused,
+        Some(5) => Exit::Omitted,
         _ => Exit::Store,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_codes_of_the_program_are_those_of_the_command() {
+        for expected in [Exit::Done, Exit::Nothing, Exit::Usage, Exit::Refused, Exit::Store, Exit::Omitted] {
+            assert_eq!(exit(Some(expected as i32)), expected);
+        }
+        assert_eq!(exit(None), Exit::Store);
     }
 }

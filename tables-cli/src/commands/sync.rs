@@ -8,7 +8,7 @@ use table_core::{Query, TableName};
 use crate::commands::{Context, omitted_part, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::Pages;
-use crate::rows::all_tables;
+use crate::rows::{all_tables, require};
 use crate::store::{Purpose, Store};
 use crate::transfer::derived::{OtherTables, admit, refuse_alone};
 use crate::transfer::ordered::Ordered;
@@ -52,12 +52,17 @@ impl Sync {
             ));
         }
         let source = Store::open(&from, Purpose::Read).await?;
+        let named = self.table.as_deref().map(table).transpose()?;
+        if let Some(name) = &named {
+            // Opening the target creates its folder, so the source is examined first.
+            require(&source.tables, name).await?;
+        }
         let target = Store::open(&to, if self.dry_run { Purpose::Read } else { Purpose::Create }).await?;
         for store in [&source, &target] {
             store.require_key_order("use `tables copy`, which needs no order")?;
         }
-        let names = match &self.table {
-            Some(name) => vec![table(name)?],
+        let names = match named {
+            Some(name) => vec![name],
             None => all_tables(&source.tables).await?,
         };
         let others = match &self.table {

@@ -6,6 +6,7 @@ use table_core::{DynTableStore, Engine, ErrorCode};
 
 use crate::doctor::Step;
 use crate::doctor::account::find_table;
+use crate::failure::WithCause;
 
 pub(super) async fn examine(path: &Path, table: Option<&str>) -> Vec<Step> {
     let shown = path.display();
@@ -30,7 +31,7 @@ pub(super) async fn examine(path: &Path, table: Option<&str>) -> Vec<Step> {
                 ErrorCode::FormatTooNew => "install a newer version of `tables`",
                 _ => "check that this user may read every file of the folder",
             };
-            steps.push(Step::failed("read", error.to_string(), help));
+            steps.push(Step::failed("read", WithCause(&error).to_string(), help));
             return steps;
         }
     };
@@ -39,7 +40,11 @@ pub(super) async fn examine(path: &Path, table: Option<&str>) -> Vec<Step> {
     match Engine::open(path) {
         Ok(engine) => {
             if let Err(error) = engine.close().await {
-                steps.push(Step::failed("write", error.to_string(), "check the disk and the free space"));
+                steps.push(Step::failed(
+                    "write",
+                    WithCause(&error).to_string(),
+                    "check the disk and the free space",
+                ));
                 return steps;
             }
             steps.push(Step::passed("write", "no other process holds the folder"));
@@ -51,11 +56,15 @@ pub(super) async fn examine(path: &Path, table: Option<&str>) -> Vec<Step> {
         }
         Err(error) if error.code() == ErrorCode::FolderLocked => {
             let help = "end the process that has it open, or serve the folder with `tables serve`; commands that only read still work";
-            steps.push(Step::failed("write", error.to_string(), help));
+            steps.push(Step::failed("write", WithCause(&error).to_string(), help));
             return steps;
         }
         Err(error) => {
-            steps.push(Step::failed("write", error.to_string(), "check permissions and free space"));
+            steps.push(Step::failed(
+                "write",
+                WithCause(&error).to_string(),
+                "check permissions and free space",
+            ));
             return steps;
         }
     }

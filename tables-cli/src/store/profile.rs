@@ -50,14 +50,20 @@ impl Profiles {
     /// Reads the given configuration file, or the user's default file if none is given.
     ///
     /// # Errors
-    /// `File` if the file cannot be read. `Refused` if it is not a valid configuration file.
+    /// `File` if the file cannot be read. `Refused` if it does not exist or is not a valid configuration file.
     pub fn read(path: Option<&Path>) -> Result<Self> {
         let path = Self::file(path).ok_or_else(|| {
             Failure::Refused(
                 "the home folder is not known; name the configuration file with `--config`".to_owned(),
             )
         })?;
-        let text = std::fs::read_to_string(&path).map_err(Failure::file(path.display()))?;
+        let text = std::fs::read_to_string(&path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                let help = "create it, or name another one with `--config`";
+                Failure::Refused(format!("there is no configuration file {}; {help}", path.display()))
+            }
+            _ => Failure::file(path.display())(error),
+        })?;
         let profiles: Self = toml::from_str(&text).map_err(|error| {
             // IMPORTANT: the full error contains the faulty line, which may contain a secret.
             let before = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default();
