@@ -143,7 +143,7 @@ pub(crate) use list::content::place as list_place;
 pub use lookup::ListPage;
 pub(crate) use remote::PATH;
 pub use remote::{Derived, EntryFingerprint, RemoteChange};
-pub(crate) use remote_removal::remote as remote_indexes;
+pub(crate) use remote_removal::{EntriesLeft, remote as remote_indexes};
 pub use state::IndexState;
 pub(crate) use state::{States, note};
 pub use sweep::Phase;

@@ -253,23 +253,29 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         let most = store.capabilities().limits.operations;
         for keys in ranges(owner) {
             let query = Query { select: select.clone(), ..Query::new(keys) };
-            every_row(store, table, &query, |entity| {
-                if entity.row_key == owner.row_key.as_str() {
-                    own.get_or_insert_with(|| Parent { etag: entity.etag(), current: None });
-                    return Ok(());
-                }
-                // The parent's row comes first. If it is missing, or if too many parts follow, an error stops the query before all parts have been read.
-                let fault = match own {
-                    None => RelationFault::NoOwner,
-                    Some(_) if parts.len() + 1 >= most => RelationFault::TooMany { most },
-                    Some(_) => {
-                        let read = StoredRow { row: entity.row.to_row(), etag: entity.etag() };
-                        parts.push((RowKey::new(entity.row_key)?, read));
+            every_row(
+                store,
+                table,
+                &query,
+                |_| true,
+                |entity| {
+                    if entity.row_key == owner.row_key.as_str() {
+                        own.get_or_insert_with(|| Parent { etag: entity.etag(), current: None });
                         return Ok(());
                     }
-                };
-                Err(self.here(Error::of(fault), owner))
-            })
+                    // The parent's row comes first. If it is missing, or if too many parts follow, an error stops the query before all parts have been read.
+                    let fault = match own {
+                        None => RelationFault::NoOwner,
+                        Some(_) if parts.len() + 1 >= most => RelationFault::TooMany { most },
+                        Some(_) => {
+                            let read = StoredRow { row: entity.row.to_row(), etag: entity.etag() };
+                            parts.push((RowKey::new(entity.row_key)?, read));
+                            return Ok(());
+                        }
+                    };
+                    Err(self.here(Error::of(fault), owner))
+                },
+            )
             .await?;
         }
         match own {

@@ -50,14 +50,18 @@ impl Side {
 /// The first word of the recorded position if a run has found failed entities. Earlier releases ignore the first word.
 const CAREFUL: &str = "careful";
 
-/// Formats the position of a pass for the stored schema. A pass in which a run has found failed entities is careful.
-fn format_position(is_careful: bool, position: &Position) -> String {
-    format!("{} {position}", if is_careful { CAREFUL } else { "range" })
+/// Formats the position of a pass for the stored schema. A pass in which a run has found failed entities is careful. `skipped` is the number of omitted rows
+/// before the position. It is 0 at the start, whose text has no hash of the ranges. Earlier releases ignore it.
+fn format_position(is_careful: bool, position: &Position, skipped: u64) -> String {
+    let word = if is_careful { CAREFUL } else { "range" };
+    if skipped == 0 { format!("{word} {position}") } else { format!("{word} {position} {skipped}") }
 }
 
-fn parse_position(text: &str) -> (bool, Position) {
+fn parse_position(text: &str) -> (bool, Position, u64) {
     let (word, position) = text.split_once(' ').unwrap_or_default();
-    (word == CAREFUL, Position::read(position))
+    // The number follows the three words of the position.
+    let skipped = position.split(' ').nth(3).and_then(|number| number.parse().ok());
+    (word == CAREFUL, Position::read(position), skipped.unwrap_or(0))
 }
 
 /// The state of a pass after one page.
@@ -144,7 +148,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
         while let Some((note, side)) = passes.next() {
             let begun = self
                 .handle
-                .pass_fence(&layout, (note, &format_position(false, &Position::default())), self.has_older)
+                .pass_fence(&layout, (note, &format_position(false, &Position::default(), 0)), self.has_older)
                 .await?;
             let begun = match begun {
                 Fence::Passed(position) => position,
@@ -153,16 +157,19 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                     continue;
                 }
             };
-            let (is_careful, start) = parse_position(&begun);
+            let (is_careful, start, skipped) = parse_position(&begun);
             let (mut next, mut is_noted, mut is_full) = (Some(start), is_careful, false);
-            let mut completed = Completed::new(table.store().capabilities().ordered);
+            let mut completed = Completed::new(table.store().capabilities().ordered, skipped);
+            let skipped_before = report.skipped;
+            report.skipped += skipped;
             while let Some(position) = next.take().filter(|_| !is_full) {
                 self.handle.admit(false).await?;
-                let page = (self.page, is_careful);
+                let (page, skipped) = ((self.page, is_careful), completed.skipped);
                 match copying.complete_page(side, &position, page, &mut completed, &mut report).await? {
                     AfterPage::Next(following) => next = following,
                     AfterPage::Full => (next, is_full) = (Some(position.clone()), true),
                 }
+                report.skipped = skipped_before + completed.skipped;
                 let has_failed = !report.failed.is_empty();
                 // IMPORTANT: a failure is reported only when the run ends. Until then, the recorded position stays before the page. If this run is interrupted,
                 // the next run finds the failure again.
@@ -170,9 +177,9 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                     Some(_) if has_failed && !is_full && is_noted => continue,
                     Some(_) if has_failed && !is_full => {
                         is_noted = true;
-                        Some(format_position(true, &position))
+                        Some(format_position(true, &position, skipped))
                     }
-                    Some(next) => Some(format_position(is_careful, next)),
+                    Some(next) => Some(format_position(is_careful, next, completed.skipped)),
                     None => None,
                 };
                 let recorded = table
@@ -266,7 +273,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         if has_failed && report.failed.len() + failed.len() > LISTED {
             return Ok(AfterPage::Full);
         }
-        report.skipped += page.skipped;
+        completed.skipped += page.skipped;
         report.failed.append(&mut failed);
         Ok(AfterPage::Next(next))
     }

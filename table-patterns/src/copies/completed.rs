@@ -19,16 +19,20 @@ pub(super) struct Completed {
     /// `true` if the store returns rows in key order. The references of one source are then on consecutive pages.
     is_ordered: bool,
     sources: HashSet<u128>,
+    /// The number of rows that pages of the pass omit and whose keys the store does not return.
+    pub(super) skipped: u64,
 }
 
 impl Completed {
-    pub(super) fn new(is_ordered: bool) -> Self {
-        Self { is_ordered, sources: HashSet::new() }
+    /// Returns the state of a pass in which earlier runs have found `skipped` such rows.
+    pub(super) fn new(is_ordered: bool, skipped: u64) -> Self {
+        Self { is_ordered, sources: HashSet::new(), skipped }
     }
 
-    /// Forgets all sources.
+    /// Forgets all sources and omitted rows, because the pass starts again.
     pub(super) fn clear(&mut self) {
         self.sources.clear();
+        self.skipped = 0;
     }
 
     /// Removes sources already seen on earlier pages from `page`, and remembers all sources on it.

@@ -20,6 +20,7 @@ use crate::copies::{io, reference};
 use crate::deletion::delete_rows;
 use crate::entities::{Batch, Entities, StepRecorder};
 use crate::failure::Failure;
+use crate::paging::Pages;
 use crate::work::Delivery;
 
 /// The feed rows that record the holders' changes in a transaction: the head and two rows of entries, because one row holds 80 changes.
@@ -149,13 +150,12 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         let (handle, table) = (self.handle, self.handle.table().name()?);
         let (query, relations) = (reference::query(source), self.given());
         let holders = Holders { handle, relations, table, source, touches: true, path, call };
-        let (mut written, mut failed, mut from) = (0, None, None);
-        let mut refused = BTreeSet::new();
-        loop {
+        let (mut written, mut failed, mut refused) = (0, None, BTreeSet::new());
+        let mut pages = Pages::new(handle.table().store(), table, &query);
+        while let Some(page) = pages.next().await? {
             if let Some(call) = &holders.call {
                 call.keep().await?;
             }
-            let page = handle.table().store().query(table, &query, from.as_ref()).await?;
             let mut groups = Vec::new();
             for group in group::group(self.known(reference::of_page(source, &page)).await?) {
                 // Each refusal rereads the stored schema, so refusals are remembered.
@@ -175,10 +175,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
             for (_, error) in settled.failed {
                 Failure::postpone(&mut failed, error)?;
             }
-            from = page.continuation;
-            if from.is_none() {
-                return failed.map_or(Ok(written), Err);
-            }
         }
+        failed.map_or(Ok(written), Err)
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::copies::fault::CopyFault;
 use crate::entities::ReservedRows;
+use crate::paging::Pages;
 use sha2::{Digest, Sha256};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, RowKey};
@@ -141,13 +142,11 @@ pub(super) async fn find<S: TableStore>(
     most: usize,
 ) -> Result<(Vec<StoredReference>, bool)> {
     let query = query(source);
-    let (mut found, mut from) = (Vec::new(), None);
-    loop {
-        let page = store.query(table, &query, from.as_ref()).await?;
+    let (mut found, mut pages) = (Vec::new(), Pages::new(store, table, &query));
+    while found.len() <= most
+        && let Some(page) = pages.next().await?
+    {
         found.extend(of_page(source, &page));
-        from = page.continuation;
-        if from.is_none() || found.len() > most {
-            return Ok((found, from.is_none()));
-        }
     }
+    Ok((found, pages.is_end()))
 }

@@ -17,6 +17,7 @@ use crate::entities::ReservedRows;
 use crate::feed::head::{FEED_PREFIX, HEAD, Head};
 use crate::feed::write::{CHANGES, name};
 use crate::feed::{Cursor, Feed, FeedEntry};
+use crate::paging::Pages;
 
 /// A reader of one partition's feed, in order. Created by [`Feed::reader`]. The reader remembers its cursor, but no entries.
 ///
@@ -177,9 +178,8 @@ impl<S: TableStore> Feed<S> {
         let range = KeyRange::rows(partition_key.as_str(), numbers(0, floor));
         let most = self.store.capabilities().limits.operations.max(1);
         let query = Query { select: Select::names(["RowKey"]), top: Some(most), ..Query::new(range) };
-        let mut continuation = None;
-        loop {
-            let page = self.store.query(table, &query, continuation.as_ref()).await?;
+        let mut pages = Pages::new(&self.store, table, &query);
+        while let Some(page) = pages.next().await? {
             let rows = page.rows.iter().filter(|row| number(row.row_key).is_some());
             let deletions = rows
                 .map(|row| Ok((RowKey::new(row.row_key)?, OperationKind::Delete(IfMatch::ETag(row.etag())))));
@@ -198,11 +198,8 @@ impl<S: TableStore> Feed<S> {
                     return Ok(deleted);
                 }
             }
-            continuation = page.continuation;
-            if continuation.is_none() {
-                return Ok(deleted);
-            }
         }
+        Ok(deleted)
     }
 
     /// Records in the head that the entries before a cursor are trimmed. Returns the head before this call, and the number of the last change trimmed by this

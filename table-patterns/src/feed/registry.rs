@@ -18,6 +18,7 @@ use table_core::{Result, ValueRef};
 
 use crate::converge;
 use crate::feed::{Cursor, FEEDS, Feed, Head};
+use crate::omitted::{Unreadable, WholePage, whole_page};
 use crate::outbox::registry;
 use crate::outbox::rows::alone;
 
@@ -32,6 +33,7 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
+    /// Returns the partition of a registry row. The row may have no properties, because its key identifies the partition.
     fn of(row: EntityRef<'_>) -> Result<Self> {
         let partition_key = PartitionKey::new(row.row_key)?;
         let key = EntityKey::new(row.partition_key, row.row_key)?;
@@ -82,7 +84,7 @@ impl<S: TableStore> Feed<S> {
         }
     }
 
-    /// Returns the listed partitions of a table.
+    /// Returns the listed partitions of a table, including those whose registry rows the store cannot represent.
     pub(crate) async fn listed(&self, table: &TableName) -> Result<Vec<Listed>> {
         let mut listed = Vec::new();
         registry::each(&self.store, &TableName::new(FEEDS)?, registry::buckets(table), |row| {
@@ -100,11 +102,12 @@ impl<S: TableStore> Feed<S> {
         most: usize,
     ) -> Result<(Vec<Listed>, Option<Continuation>)> {
         let query = Query { top: Some(most), ..Query::new(registry::buckets(table)) };
-        match self.store.query(&TableName::new(FEEDS)?, &query, from).await {
+        match whole_page((&self.store, &TableName::new(FEEDS)?), &query, from).await {
             Err(error) if error.is_table_not_found() => Ok((Vec::new(), None)),
-            page => {
-                let page = page?;
-                let listed = page.rows.iter().map(Listed::of).collect::<Result<_>>()?;
+            whole => {
+                let WholePage { page, unreadable } = whole?;
+                let rows = page.rows.iter().chain(unreadable.iter().map(Unreadable::entity));
+                let listed = rows.map(Listed::of).collect::<Result<_>>()?;
                 Ok((listed, page.continuation))
             }
         }

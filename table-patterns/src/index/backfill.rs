@@ -1,7 +1,6 @@
 //! Builds a new index over existing rows: online, resumable and rate-limited.
 
 use std::num::NonZeroU32;
-use std::sync::OnceLock;
 
 use table_core::entity::Entity;
 use table_core::index::Index;
@@ -155,8 +154,8 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     ///
     /// An entity that cannot be read, or whose value the index's keys cannot contain, is reported as a [finding](FindingKind::BadEntity), even if pages of the
     /// store [omit](table_core::query::Page::skipped) it. It does not stop the backfill, because the index could not contain it in any case, and a unique index
-    /// does not reserve its value. The run that completes the index also [counts](IndexReport::skipped) the entities that earlier runs found. A
-    /// [check](Entities::check) lists all of them, and its repair writes their entries once they have been corrected.
+    /// does not reserve its value. The run that completes the index also [counts](IndexReport::skipped) the entities that earlier runs found,
+    /// each of them once. A [check](Entities::check) lists all of them, and its repair writes their entries once they have been corrected.
     pub async fn run(mut self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let layout = load(&self.table.table, self.table.index_states()).await?;
@@ -176,27 +175,16 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
             Fence::Passed(position) => position,
             Fence::Waits(time) => return Ok(IndexReport { retry_after: Some(time), ..report }),
         };
-        let sweep = Sweep {
-            table: self.table,
-            index,
-            repair: true,
-            top: self.page,
-            within: None,
-            blocked: OnceLock::new(),
-        };
+        let sweep = Sweep { top: self.page, ..Sweep::new(self.table, index, true) };
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
         let mut pass = Pass::read(&begun);
-        report.skipped += pass.aside;
+        report.skipped = pass.aside;
         let mut duplicate = None;
         let is_whole = loop {
             let swept = sweep.page(pass.next.phase, &pass.next.position, &mut pacer).await?;
-            if swept.is_restart {
-                report.skipped = report.skipped.saturating_sub(pass.aside);
-                pass.restart_phase();
-            }
+            let aside = swept.aside();
             report.scanned += swept.items;
             report.skipped += swept.skipped;
-            pass.aside += swept.aside();
             let is_duplicate = |kind| kind == FindingKind::Duplicate;
             duplicate =
                 duplicate.or(swept.findings.iter().find(|finding| is_duplicate(finding.kind)).cloned());
@@ -204,6 +192,11 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
             if let Some(progress) = &mut self.progress {
                 let (phase, scanned, written) = (pass.next.phase, report.scanned, report.repaired);
                 progress(BackfillProgress { phase, scanned, written });
+            }
+            if swept.is_restart {
+                pass = Pass::start();
+                report.read_again(pass.aside);
+                continue;
             }
             let has_failed = duplicate.is_some() || sweep.blocked.get().is_some();
             let is_second = pass.failed.as_ref() == Some(&pass.next);
@@ -215,13 +208,19 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
             } else if is_second {
                 pass.failed = None;
             }
+            if pass.failed.is_none() {
+                pass.aside += aside;
+            }
             pass.next = match (pass.next.after(swept.next), &pass.failed) {
                 (Some(next), _) => next,
                 (None, None) => break true,
                 (None, Some(_)) if has_failed => break false,
                 // IMPORTANT: an earlier run found the failure, but was interrupted before it could return the error. To obtain the error, this run processes
                 // the page again.
-                (None, Some(failed)) => failed.clone(),
+                (None, Some(failed)) => {
+                    report.read_again(pass.aside);
+                    failed.clone()
+                }
             };
             let reached = pass.to_string();
             let layout = self.table.note(|layout| fence::advance(layout, &note, &begun, &reached)).await?;

@@ -1,7 +1,6 @@
 //! Checks and repairs indexes: finds entries that are missing, stale, duplicate or dangling.
 
 use std::num::NonZeroU32;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use table_core::entity::Entity;
@@ -16,7 +15,8 @@ use crate::index::fault::IndexFault;
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::pace::Pacer;
 use crate::index::sweep::{Phase, Sweep};
-use crate::omitted::{WholePage, whole_page};
+use crate::omitted::WholePage;
+use crate::paging::Pages;
 use crate::position::Position;
 
 /// The result of an index check.
@@ -32,8 +32,8 @@ pub struct IndexReport {
     /// The number of findings repaired.
     pub repaired: u64,
     /// The number of rows that pages [omit](table_core::query::Page::skipped) and whose keys the store does not return, such as items that other programs
-    /// wrote to Cosmos DB. A row counts for each index. If the store returns the key of a row that it cannot represent, the row is a finding instead. In the
-    /// report of a backfill, also the number of entities that earlier runs found unreadable.
+    /// wrote to Cosmos DB. A row counts for each index, and twice for an index whose keys begin like those of the entities. If the store returns the key of a row
+    /// that it cannot represent, the row is a finding instead. In the report of a backfill, also the number of entities that earlier runs found unreadable.
     pub skipped: u64,
     /// The delay before retrying a backfill that could not begin, because programs built from an older release may still have requests in flight.
     pub retry_after: Option<Duration>,
@@ -44,6 +44,12 @@ impl IndexReport {
     #[must_use]
     pub const fn is_clean(&self) -> bool {
         self.found == 0 && self.skipped == 0
+    }
+
+    /// Removes the findings of pages that are about to be processed again, except the repaired ones. `skipped` is the number of rows that other pages set aside.
+    pub(crate) fn read_again(&mut self, skipped: u64) {
+        self.findings.retain(|finding| finding.repaired);
+        (self.found, self.skipped) = (self.repaired, skipped);
     }
 
     pub(crate) fn add(&mut self, findings: Vec<Finding>, most: usize) {
@@ -150,14 +156,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
             }));
         }
         for index in E::INDEXES.iter().filter(is_wanted) {
-            let sweep = Sweep {
-                table: self.table,
-                index,
-                repair: self.repair,
-                top: None,
-                within: None,
-                blocked: OnceLock::new(),
-            };
+            let sweep = Sweep::new(self.table, index, self.repair);
             for phase in [Phase::Rows, Phase::Entities] {
                 let mut next = Some(Position::default());
                 while let Some(at) = next {
@@ -187,9 +186,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         let (table, store) = (self.table.table.name()?, self.table.table.store());
         let row_key = TextRange::prefix(rules.prefix);
         let query = Query::new(KeyRange { partition_key: TextRange::ALL, row_key });
-        let mut from = None;
-        loop {
-            let WholePage { page, unreadable } = whole_page((store, table), &query, from.as_ref()).await?;
+        let mut pages = Pages::new(store, table, &query);
+        while let Some(WholePage { page, unreadable }) = pages.next_whole().await? {
             let odd = |at, reason| Finding {
                 index: rules.pattern,
                 kind: FindingKind::OddRow,
@@ -208,10 +206,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
             report.scanned += u64::try_from(page.rows.len()).unwrap_or(u64::MAX);
             report.add(findings, self.most);
             pacer.items(page.rows.len()).await;
-            from = page.continuation;
-            if from.is_none() {
-                return Ok(());
-            }
         }
+        Ok(())
     }
 }

@@ -8,12 +8,13 @@ use table_core::name::TableName;
 use table_core::query::Select;
 use table_core::schema::IndexKind;
 use table_core::store::TableStore;
-use table_core::{Error, ErrorCode, Result, ValueRef};
+use table_core::{Error, Result, ValueRef};
 
 use crate::blob::{BlobRef, Collected, InBlobs, Naming, Orphans, decode_caseless, is_hashed};
 use crate::entities::{Entities, StepRecorder};
 use crate::index::list::fault::ListFault;
 use crate::index::list::{ListBlobs, content};
+use crate::omitted;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Removes list blobs that have been unreferenced for a grace period, and marks newly found orphaned blobs. Run this function periodically, because each
@@ -87,7 +88,7 @@ impl<S: TableStore> Naming for Named<'_, S> {
         };
         let found = match self.store.get(self.table, &key, &Select::All).await {
             // The list's entity cannot be read, but may reference the blob, so the blob is kept.
-            Err(error) if error.code() == ErrorCode::EntityMismatch => return Ok(true),
+            Err(error) if omitted::is_unreadable(&error) => return Ok(true),
             found => found?,
         };
         let Some(found) = found else { return Ok(false) };
@@ -109,7 +110,7 @@ mod tests {
 
     use object_store::memory::InMemory;
     use pollster::block_on;
-    use table_core::Engine;
+    use table_core::{Engine, ErrorCode};
 
     use super::*;
     use crate::faults::{Fault, FaultyStore};
@@ -132,7 +133,9 @@ mod tests {
             let key = EntityKey::new("Jones", "all").unwrap();
             block_on(named.is_named(&Path::from("lists/people/jones/all/1_2_3"), &Some(key)))
         };
-        assert!(is_named(ErrorCode::EntityMismatch).unwrap());
+        for code in [ErrorCode::EntityMismatch, ErrorCode::Corrupted] {
+            assert!(is_named(code).unwrap(), "{code:?}");
+        }
         for code in [ErrorCode::InternalError, ErrorCode::TableNotFound] {
             assert_eq!(is_named(code).unwrap_err().code(), code);
         }

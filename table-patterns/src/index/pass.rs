@@ -53,7 +53,7 @@ impl fmt::Display for PageOf {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Pass {
     /// The number of entities that processed pages set aside, because they cannot be read. A run that is interrupted does not return its findings, so the run
-    /// that completes the index reports this number.
+    /// that completes the index reports this number. Excludes the failed page and the pages after it, because they are processed again.
     pub(super) aside: u64,
     /// The first page with an entity that could not be indexed, or with an index row that could not be checked, or `None` if all processed pages are complete.
     pub(super) failed: Option<PageOf>,
@@ -65,13 +65,6 @@ impl Pass {
     /// Returns the state of a pass that has processed no page.
     pub(super) fn start() -> Self {
         Self { aside: 0, failed: None, next: PageOf::first(Phase::Rows) }
-    }
-
-    /// Moves the pass back to the first page of the current phase. All pages of the phase are then processed again, including a failed one.
-    pub(super) fn restart_phase(&mut self) {
-        self.next = PageOf::first(self.next.phase);
-        self.failed = self.failed.take().filter(|failed| failed.phase != self.next.phase);
-        self.aside = 0;
     }
 
     /// Parses a recorded state. If the text is not a valid state, returns the start of the pass.

@@ -8,7 +8,7 @@ use table_core::key::EntityKey;
 use table_core::mixed::{RowOwner, classify_index_row};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
-use table_core::query::{Continuation, EntityRef, Query, Select, TextRange};
+use table_core::query::{EntityRef, Page, Query, Select, TextRange};
 use table_core::row::Row;
 use table_core::schema::{IndexKind, IndexSchema};
 use table_core::store::{StoredRow, TableStore};
@@ -19,22 +19,28 @@ use crate::index::changes::stored_entry;
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::{ListForm, ListWrite, is_unreadable};
 use crate::index::sweep::rows_of;
-use crate::omitted::{Unreadable, WholePage, whole_page};
+use crate::omitted::{self, WholePage};
 use crate::outbox::keys::guard_key;
+use crate::paging::{Pages, none_if_missing};
 
 /// Returns an entity type's indexes in other partitions or tables.
 pub(crate) fn remote<E: Entity>() -> impl Iterator<Item = &'static IndexOf<E>> {
     E::INDEXES.iter().filter(|index| !index.schema().is_same_partition())
 }
 
-/// One page of a remote index, restricted to the entries whose entities are in the selected partitions.
-struct EntriesOf {
-    /// The keys of the index rows. Each comes with the keys of the selected entities that have an entry in the row. The entities need not exist.
-    found: Vec<(EntityKey, Vec<EntityKey>)>,
-    /// Unreadable index rows. They may contain entries of selected entities.
-    unreadable: Vec<Finding>,
-    next: Option<Continuation>,
+/// The rows of remote indexes that contain entries of entities in selected partitions.
+#[derive(Debug, Default)]
+pub(crate) struct EntriesLeft {
+    /// The number of these rows.
+    pub(crate) rows: u64,
+    /// The index rows that cannot be read. They may contain entries of these entities.
+    pub(crate) unreadable: Vec<Finding>,
+    /// The number of rows that the store cannot represent and whose keys it does not return. They may be such index rows.
+    pub(crate) skipped: u64,
 }
+
+/// The keys of index rows. Each comes with the keys of the selected entities that have an entry in the row. The entities need not exist.
+type Found = Vec<(EntityKey, Vec<EntityKey>)>;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Removes the entries of entities in the given partitions from all remote indexes, even if the entities do not exist. Returns the number of removed
@@ -42,44 +48,44 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     pub(crate) async fn remove_entries_of(&self, partitions: &[TextRange]) -> Result<u64> {
         let mut removed = 0;
         for index in remote::<E>() {
-            let mut from = None;
-            loop {
-                let page = self.entries_of(index, partitions, from.as_ref()).await?;
-                for (key, owners) in page.found {
+            let (table, query) = (self.table_of(index.schema())?, Query::new(rows_of::<E>(index.schema())));
+            let mut pages = Pages::new(self.table.store(), &table, &query);
+            // `count_entries_of` reports the rows that pages omit.
+            while let Some(page) = none_if_missing(pages.next().await)? {
+                let mut left = EntriesLeft::default();
+                for (key, owners) in self.entries_of((index, &table), partitions, (&page, &mut left)).await? {
                     for owner in owners {
                         removed += self.remove_entry(index.schema(), (&owner, &key)).await?;
                     }
-                }
-                from = page.next;
-                if from.is_none() {
-                    break;
                 }
             }
         }
         Ok(removed)
     }
 
-    /// Counts the remote index rows that contain entries of entities in the given partitions. Also returns the unreadable rows. Performs a full scan of each
-    /// remote index.
-    pub(crate) async fn count_entries_of(&self, partitions: &[TextRange]) -> Result<(u64, Vec<Finding>)> {
-        let (mut count, mut unreadable) = (0, Vec::new());
+    /// Counts the remote index rows that contain entries of entities in the given partitions, or that cannot be read. Performs a full scan of each remote index.
+    pub(crate) async fn count_entries_of(&self, partitions: &[TextRange]) -> Result<EntriesLeft> {
+        let mut left = EntriesLeft::default();
         for index in remote::<E>() {
-            let mut from = None;
-            loop {
-                let page = self.entries_of(index, partitions, from.as_ref()).await?;
-                count += u64::try_from(page.found.len()).unwrap_or(u64::MAX);
-                unreadable.extend(page.unreadable);
-                from = page.next;
-                if from.is_none() {
-                    break;
+            let (schema, table) = (index.schema(), self.table_of(index.schema())?);
+            let query = Query::new(rows_of::<E>(schema));
+            let mut pages = Pages::new(self.table.store(), &table, &query);
+            while let Some(WholePage { page, unreadable: omitted }) =
+                none_if_missing(pages.next_whole().await)?
+            {
+                left.skipped += page.skipped;
+                for row in omitted.into_iter().filter(|row| is_own::<E>(schema, row.entity())) {
+                    left.unreadable.push(unreadable(schema, row.key, row.error.to_string()));
                 }
+                let found = self.entries_of((index, &table), partitions, (&page, &mut left)).await?;
+                left.rows += u64::try_from(found.len()).unwrap_or(u64::MAX);
             }
         }
-        Ok((count, unreadable))
+        Ok(left)
     }
 
     /// Removes an entity's entry at one key of a remote index. If no row remains at the key, also removes the guard. Returns the number of removed entries, 0
-    /// or 1. The entity need not exist. Does not change a list that cannot be read; [`count_entries_of`](Self::count_entries_of) reports it.
+    /// or 1. The entity need not exist. Does not change an index row that cannot be read; [`count_entries_of`](Self::count_entries_of) reports it.
     pub(crate) async fn remove_entry(
         &self,
         index: &'static IndexSchema,
@@ -90,7 +96,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         loop {
             // IMPORTANT: the guard is read first, because every later change to the entry also changes the guard.
             let guard = read(store, &table, &guard_key(key)?).await?;
-            let found = read(store, &table, key).await?;
+            let found = match read(store, &table, key).await {
+                Err(error) if omitted::is_unreadable(&error) => return Ok(0),
+                found => found?,
+            };
             let is_missing = found.is_none();
             let write = match found {
                 Some(found) => self.without_owner(index, &table, (owner, key), &found).await?,
@@ -164,41 +173,28 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(removed)
     }
 
-    /// Reads one page of a remote index. Returns the rows that contain entries of entities in the given partitions, and the unreadable rows.
+    /// Returns the rows on a page of a remote index that contain entries of entities in the given partitions. Adds the rows that cannot be decoded to `left`.
     async fn entries_of(
         &self,
-        index: &'static IndexOf<E>,
+        (index, table): (&'static IndexOf<E>, &TableName),
         partitions: &[TextRange],
-        from: Option<&Continuation>,
-    ) -> Result<EntriesOf> {
-        let (schema, table) = (index.schema(), self.table_of(index.schema())?);
+        (page, left): (&Page, &mut EntriesLeft),
+    ) -> Result<Found> {
+        let schema = index.schema();
         let is_ours =
             |owner: &EntityKey| partitions.iter().any(|range| range.contains(owner.partition_key.as_str()));
-        let query = Query::new(rows_of::<E>(schema));
-        let WholePage { page, unreadable: omitted } =
-            match whole_page((self.table.store(), &table), &query, from).await {
-                Err(error) if error.is_table_not_found() => WholePage::default(),
-                whole => whole?,
-            };
-        let mut entries = EntriesOf { found: Vec::new(), unreadable: Vec::new(), next: page.continuation };
-        let is_own = |row: EntityRef<'_>| matches!(classify_index_row::<E>(schema, row), Ok(RowOwner::Own));
-        for Unreadable { key, error, .. } in omitted.into_iter().filter(|row| is_own(row.entity())) {
-            entries.unreadable.push(unreadable(schema, key, error.to_string()));
-        }
-        for row in page.rows.iter() {
-            if !is_own(row) {
-                continue;
-            }
+        let mut found = Vec::new();
+        for row in page.rows.iter().filter(|row| is_own::<E>(schema, *row)) {
             let key = EntityKey::new(row.partition_key, row.row_key)?;
-            match self.owners_in(index, &table, &key, &row.row.to_row()).await? {
-                Err(reason) => entries.unreadable.push(unreadable(schema, key, reason)),
+            match self.owners_in(index, table, &key, &row.row.to_row()).await? {
+                Err(reason) => left.unreadable.push(unreadable(schema, key, reason)),
                 Ok(mut owners) => {
                     owners.retain(is_ours);
-                    entries.found.extend((!owners.is_empty()).then_some((key, owners)));
+                    found.extend((!owners.is_empty()).then_some((key, owners)));
                 }
             }
         }
-        Ok(entries)
+        Ok(found)
     }
 
     /// Returns the keys of the entities that have an entry in a remote index row; an inner error if the row is corrupted.
@@ -220,6 +216,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             members => Ok(Ok(members?.owners().cloned().collect())),
         }
     }
+}
+
+/// Returns `true` if a row belongs to the index. The row may have no properties but its `EntityType`.
+fn is_own<E: Entity>(index: &IndexSchema, row: EntityRef<'_>) -> bool {
+    matches!(classify_index_row::<E>(index, row), Ok(RowOwner::Own))
 }
 
 /// Returns the finding for an unreadable index row.

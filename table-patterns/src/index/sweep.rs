@@ -93,9 +93,17 @@ pub(crate) struct Sweep<'a, E: 'static, S, O> {
     pub(crate) within: Option<&'a [TextRange]>,
     /// The first error that left the index incomplete, because a readable entity has no index entry or an index row could not be checked.
     pub(crate) blocked: OnceLock<Error>,
+    /// The error of the first entity that cannot be read.
+    pub(crate) unread: OnceLock<Error>,
 }
 
-impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
+impl<'a, E: Entity, S: TableStore, O: StepRecorder> Sweep<'a, E, S, O> {
+    /// Creates a pass over all partitions, with pages of the store's size.
+    pub(crate) fn new(table: &'a Entities<E, S, O>, index: &'static IndexOf<E>, repair: bool) -> Self {
+        let (blocked, unread) = (OnceLock::new(), OnceLock::new());
+        Self { table, index, repair, top: None, within: None, blocked, unread }
+    }
+
     /// Processes one page of a phase. All writes for the page are complete when this function returns.
     pub(crate) async fn page(&self, phase: Phase, position: &Position, pacer: &mut Pacer) -> Result<Swept> {
         let (table, ranges) = match phase {
@@ -122,12 +130,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                     items.push(Item { key, found: StoredRow { row, etag: entity.etag() } });
                 }
                 Ok(_) => {}
-                Err(error) => swept.findings.push(self.bad(phase, &key, &error)),
+                Err(error) => swept.findings.push(self.unread(phase, &key, &error)),
             }
         }
         for row in unreadable {
             if !matches!(self.owner(phase, row.entity()), Ok(RowOwner::Other)) {
-                swept.findings.push(self.bad(phase, &row.key, &row.error));
+                swept.findings.push(self.unread(phase, &row.key, &row.error));
             }
         }
         for some in items.chunks(pacer.burst()) {
@@ -166,6 +174,14 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             repaired: false,
             reason: None,
         }
+    }
+
+    /// Returns the finding for an entity or an index row that cannot be read. Records the error of the first entity.
+    fn unread(&self, phase: Phase, key: &EntityKey, error: &Error) -> Finding {
+        if phase == Phase::Entities {
+            self.unread.get_or_init(|| self.table.here(error.clone(), key));
+        }
+        self.bad(phase, key, error)
     }
 
     /// Returns the finding for an entity or an index row that cannot be checked.

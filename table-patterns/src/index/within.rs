@@ -1,7 +1,5 @@
 //! Rebuilds same-partition index rows for selected partitions of a table.
 
-use std::sync::OnceLock;
-
 use table_core::entity::Entity;
 use table_core::index::IndexOf;
 use table_core::query::TextRange;
@@ -21,11 +19,15 @@ pub(crate) struct Incomplete {
     pub(crate) duplicate: Option<Finding>,
     /// The first error from writing an index entry or checking an index row.
     pub(crate) blocked: Option<Error>,
+    /// The error of the first entity that cannot be read.
+    pub(crate) unread: Option<Error>,
+    /// `true` if pages omit rows whose keys the store does not return.
+    pub(crate) omits_rows: bool,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Makes the index rows in the given partitions consistent with the entities there. Processes same-partition indexes whose names satisfy `is_wanted`.
-    /// Entities that cannot be read, and values that no key of an index can contain, are skipped.
+    /// Skips entities that cannot be read, and values that no key of an index can contain.
     ///
     /// # Errors
     /// `SchemaMismatch` if this program must not write; any error caused by a store outage.
@@ -39,13 +41,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         for index in
             E::INDEXES.iter().filter(|index| is_derived_within(index) && is_wanted(index.schema().name))
         {
-            let within = Some(partitions);
-            let sweep =
-                Sweep { table: self, index, repair: true, top: None, within, blocked: OnceLock::new() };
+            let sweep = Sweep { within: Some(partitions), ..Sweep::new(self, index, true) };
             for phase in [Phase::Rows, Phase::Entities] {
                 let mut next = Some(Position::default());
                 while let Some(at) = next {
                     let swept = sweep.page(phase, &at, &mut pacer).await?;
+                    incomplete.omits_rows |= swept.skipped > 0;
                     let mut findings = swept.findings.into_iter();
                     let duplicate = findings.find(|finding| finding.kind == FindingKind::Duplicate);
                     incomplete.duplicate = incomplete.duplicate.or(duplicate);
@@ -53,6 +54,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                 }
             }
             incomplete.blocked = incomplete.blocked.or(sweep.blocked.into_inner());
+            incomplete.unread = incomplete.unread.or(sweep.unread.into_inner());
         }
         Ok(incomplete)
     }

@@ -4,11 +4,12 @@ use object_store::path::Path;
 use table_core::key::EntityKey;
 use table_core::query::Select;
 use table_core::store::TableStore;
-use table_core::{ErrorCode, Result, ValueRef};
+use table_core::{Result, ValueRef};
 
 use crate::blob::{Collected, Naming, Orphans, decode, spellings};
 use crate::entities::StepRecorder;
 use crate::large::{Large, LargeTable};
+use crate::omitted;
 
 impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {
     /// Removes blobs that have been unreferenced for a grace period, and marks newly found orphans. Call this function periodically.
@@ -50,7 +51,7 @@ impl<E: Large, S: TableStore, O: StepRecorder> Naming for Named<'_, E, S, O> {
         let (store, table) = (self.0.table().store(), self.0.table().name()?);
         let stored = match store.get(table, key, &Select::All).await {
             // The address may be in an entity that cannot be represented, so the blob is kept.
-            Err(error) if error.code() == ErrorCode::EntityMismatch => return Ok(true),
+            Err(error) if omitted::is_unreadable(&error) => return Ok(true),
             stored => stored?,
         };
         let Some(stored) = stored else { return Ok(false) };

@@ -9,6 +9,7 @@ use table_core::store::TableStore;
 use table_core::{Result, ValueRef};
 
 use crate::outbox::rows;
+use crate::paging::Pages;
 
 /// The checksum of a table: the number of rows, the number of rows that the store cannot represent, and the sum of the first 128 bits of each row's SHA-256.
 /// The hash covers the keys, and the properties sorted by name, with their types and values. It excludes Timestamps and `ETag`s, because each store assigns its
@@ -51,17 +52,12 @@ impl Checksum {
     /// `Corrupted` if a row cannot be decoded; any error from the store.
     pub async fn of(store: &impl TableStore, table: &TableName) -> Result<Self> {
         let query = Query::new(KeyRange::ALL);
-        let mut checksum = Self::default();
-        let mut from = None;
-        loop {
-            let page = store.query(table, &query, from.as_ref()).await?;
+        let (mut checksum, mut pages) = (Self::default(), Pages::new(store, table, &query));
+        while let Some(page) = pages.next().await? {
             page.rows.iter().try_for_each(|row| checksum.add(row))?;
             checksum.skipped = checksum.skipped.saturating_add(page.skipped);
-            from = page.continuation;
-            if from.is_none() {
-                return Ok(checksum);
-            }
         }
+        Ok(checksum)
     }
 
     /// Adds a row to the checksum.

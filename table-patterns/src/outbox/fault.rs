@@ -46,6 +46,11 @@ pub(crate) enum OutboxFault {
     #[error("the row of the partition registry names no table; delete it")]
     #[fault(Corrupted)]
     Registry,
+    #[error(
+        "the store can neither represent a row of the partition registry nor return its key; delete the row with another program"
+    )]
+    #[fault(EntityMismatch)]
+    OmittedRegistry,
     #[error("the intent has no steps; add at least one")]
     #[fault(InvalidInput, "PAT-EC-8")]
     Empty,

@@ -55,6 +55,7 @@ use crate::deletion::delete_rows;
 use crate::outbox::intent::TargetWrite;
 use crate::outbox::keys::{guard_key, hash};
 use crate::outbox::rows::fresh;
+use crate::paging::Pages;
 use crate::read_many;
 
 pub use crate::outbox::keys::GUARD_PREFIX;
@@ -276,9 +277,8 @@ async fn collect<S: TableStore>(
     // A store with low-resolution Timestamps truncates them, so the actual time is between the Timestamp and the store's next possible Timestamp.
     let step = store.capabilities().timestamp_step.saturating_sub(1);
     let keys = Select::names(["PartitionKey", "RowKey"]);
-    let (mut collected, mut from) = (0, None);
-    loop {
-        let page = store.query(table, &query, from.as_ref()).await?;
+    let (mut collected, mut pages) = (0, Pages::new(store, table, &query));
+    while let Some(page) = pages.next().await? {
         let (mut targets, mut guards) = (Vec::new(), Vec::new());
         for entity in page.rows.iter() {
             let is_owned = Guard::read(entity.row)?.owner.is_some();
@@ -295,11 +295,8 @@ async fn collect<S: TableStore>(
         let found = read_many::rows_or((store, table), &targets, &keys, |_| Ok(()), |_| Ok(())).await?;
         let absent = guards.into_iter().zip(found).filter(|(_, target)| target.is_none());
         collected += delete_rows((store, table), absent.map(|(guard, _)| guard).collect()).await?;
-        from = page.continuation;
-        if from.is_none() {
-            return Ok(collected);
-        }
     }
+    Ok(collected)
 }
 
 #[cfg(test)]

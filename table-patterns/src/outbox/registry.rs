@@ -29,10 +29,11 @@ use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
 use table_core::{Error, Result, ValueRef};
 
+use crate::omitted::Unreadable;
 use crate::outbox::fault::OutboxFault;
 use crate::outbox::registry::kept::KeptRow;
 use crate::outbox::rows::alone;
-use crate::paging::each_row;
+use crate::paging::{Pages, none_if_missing};
 
 pub(crate) use chosen::chosen;
 
@@ -183,20 +184,21 @@ pub(crate) fn buckets(table: &TableName) -> KeyRange {
     KeyRange { partition_key, row_key: TextRange::ALL }
 }
 
+/// Calls a function with each row of a registry. A row that the store cannot represent has no properties but its `EntityType`; its key identifies the partition.
+/// A registry that does not exist has no rows. Returns the number of rows whose keys the store does not return.
 pub(crate) async fn each<S: TableStore>(
     store: &S,
     registry: &TableName,
     range: KeyRange,
     mut take: impl FnMut(EntityRef<'_>) + Send,
-) -> Result<()> {
-    let take = |row: EntityRef<'_>| {
-        take(row);
-        Ok(())
-    };
-    match each_row(store, registry, &Query::new(range), take).await {
-        Err(error) if error.is_table_not_found() => Ok(()),
-        read => read,
+) -> Result<u64> {
+    let (query, mut skipped) = (Query::new(range), 0);
+    let mut pages = Pages::new(store, registry, &query);
+    while let Some(whole) = none_if_missing(pages.next_whole().await)? {
+        whole.page.rows.iter().chain(whole.unreadable.iter().map(Unreadable::entity)).for_each(&mut take);
+        skipped += whole.page.skipped;
     }
+    Ok(skipped)
 }
 
 fn entry(row: EntityRef<'_>) -> Result<Entry> {

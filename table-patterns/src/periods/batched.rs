@@ -17,6 +17,7 @@ use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result, Table, Transaction};
 
 use crate::omitted::identity;
+use crate::paging::Pages;
 
 /// The progress of a batched delete.
 ///
@@ -179,9 +180,8 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         for range in self.ranges.clone()? {
             let Some(keys) = after(range, progress.position.as_ref()) else { continue };
             let query = query(keys, filter.clone(), most);
-            let mut from = None;
-            loop {
-                let page = store.query(table, &query, from.as_ref()).await?;
+            let mut pages = Pages::new(store, table, &query);
+            while let Some(page) = pages.next().await? {
                 progress.skipped += page.skipped;
                 let mut batch: Vec<(RowKey, ETag)> = Vec::new();
                 let mut partition: Option<PartitionKey> = None;
@@ -201,10 +201,6 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
                 }
                 if let Some(last) = partition {
                     self.commit(table, last, batch, filter.is_some(), progress).await?;
-                }
-                from = page.continuation;
-                if from.is_none() {
-                    break;
                 }
             }
         }

@@ -6,13 +6,14 @@ use chrono::{DateTime, Utc};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
-use table_core::query::{Continuation, KeyRange, Query, Select, TextRange};
+use table_core::query::{KeyRange, Page, Query, Select, TextRange};
 use table_core::store::TableStore;
 use table_core::table::LAYOUTS;
 use table_core::{ErrorCode, Result};
 
 use crate::deletion::delete_rows;
 use crate::feed::FEEDS;
+use crate::paging::{Pages, none_if_missing};
 use crate::periods::{PeriodTables, Periodic};
 
 /// The keys and versions of rows in another table that describe dropped tables.
@@ -51,38 +52,26 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
 
     /// Returns the stored schemas of tables for periods before `first`, whether or not those tables still exist.
     async fn expired_schemas(&self, first: DateTime<Utc>) -> Result<RowsAbout> {
-        let (mut found, mut from) = (Vec::new(), None);
-        loop {
-            let (rows, next) =
-                self.page_about_expired(&TableName::new(LAYOUTS)?, first, from.as_ref()).await?;
-            found.extend(rows);
-            from = next;
-            if from.is_none() {
-                return Ok(found);
-            }
+        let (layouts, query, mut found) = (TableName::new(LAYOUTS)?, Self::query_before(first), Vec::new());
+        let mut pages = Pages::new(self.store(), &layouts, &query);
+        while let Some(page) = none_if_missing(pages.next().await)? {
+            found.extend(Self::rows_before(first, &page)?);
         }
+        Ok(found)
     }
 
     /// Removes the feed registrations of expired tables' partitions. Works page by page, because a table can have any number of partitions.
     async fn remove_registrations(&self, first: DateTime<Utc>) -> Result<()> {
-        let (feeds, mut from) = (TableName::new(FEEDS)?, None);
-        loop {
-            let (rows, next) = self.page_about_expired(&feeds, first, from.as_ref()).await?;
-            delete_rows((self.store(), &feeds), rows).await?;
-            from = next;
-            if from.is_none() {
-                return Ok(());
-            }
+        let (feeds, query) = (TableName::new(FEEDS)?, Self::query_before(first));
+        let mut pages = Pages::new(self.store(), &feeds, &query);
+        while let Some(page) = none_if_missing(pages.next().await)? {
+            delete_rows((self.store(), &feeds), Self::rows_before(first, &page)?).await?;
         }
+        Ok(())
     }
 
-    /// Returns the rows on one page of `table` that describe tables for periods before `first`, whether or not those tables still exist.
-    async fn page_about_expired(
-        &self,
-        table: &TableName,
-        first: DateTime<Utc>,
-        from: Option<&Continuation>,
-    ) -> Result<(RowsAbout, Option<Continuation>)> {
+    /// Returns a query for the keys of the rows that describe tables for periods before `first`. It can find other rows, too.
+    fn query_before(first: DateTime<Utc>) -> Query {
         let base = E::SCHEMA.table.to_ascii_lowercase();
         // The names of the tables for all periods have the same length, so their lexical order is chronological.
         let partition_key = match E::PERIOD.suffix(first) {
@@ -93,11 +82,11 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
             None => TextRange::prefix(&base),
         };
         let keys = KeyRange { partition_key, row_key: TextRange::ALL };
-        let query = Query { select: Select::names(["PartitionKey", "RowKey"]), ..Query::new(keys) };
-        let page = match self.store().query(table, &query, from).await {
-            Err(error) if error.is_table_not_found() => return Ok((Vec::new(), None)),
-            page => page?,
-        };
+        Query { select: Select::names(["PartitionKey", "RowKey"]), ..Query::new(keys) }
+    }
+
+    /// Returns the rows on a page that describe tables for periods before `first`, whether or not those tables still exist.
+    fn rows_before(first: DateTime<Utc>, page: &Page) -> Result<RowsAbout> {
         let mut found = Vec::new();
         for row in page.rows.iter() {
             // Table names contain no `_`, so the first `_` precedes the bucket number.
@@ -107,6 +96,6 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
                 found.push((EntityKey::new(row.partition_key, row.row_key)?, IfMatch::ETag(row.etag())));
             }
         }
-        Ok((found, page.continuation))
+        Ok(found)
     }
 }

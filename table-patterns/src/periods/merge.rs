@@ -10,6 +10,7 @@ use table_core::name::TableName;
 use table_core::query::{Continuation, EntityRef, Page, Query, Rows};
 use table_core::store::TableStore;
 
+use crate::paging::{Pages, none_if_missing};
 use crate::requests;
 
 /// The maximum number of tables queried concurrently (IMP-5).
@@ -61,17 +62,10 @@ impl Cursor {
         let mut pages = Vec::new();
         while let Some(query) = self.queries.pop_front() {
             // The first rows in key order may be on the last page.
-            let (query, mut from) = (Query { top: None, ..query }, None);
-            loop {
-                let mut page = match store.query(&self.table, &query, from.as_ref()).await {
-                    Err(error) if error.is_table_not_found() => break,
-                    page => page?,
-                };
-                from = page.continuation.take();
+            let query = Query { top: None, ..query };
+            let mut of_query = Pages::new(store, &self.table, &query);
+            while let Some(page) = none_if_missing(of_query.next().await)? {
                 pages.push(page);
-                if from.is_none() {
-                    break;
-                }
             }
         }
         let mut all: Vec<_> = pages.iter().flat_map(|page| page.rows.iter()).collect();

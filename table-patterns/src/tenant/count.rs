@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use table_core::Result;
-use table_core::query::Select;
+use table_core::query::Query;
 
+use crate::paging::{Pages, none_if_missing};
 use crate::tenant::Tenant;
 use crate::tenant::place::{Place, all_rows};
 
@@ -76,10 +77,9 @@ impl Tenant {
 async fn count_rows(place: &Place, count: &mut Count) -> Result<()> {
     for table in place.existing().await? {
         for range in place.ranges() {
-            let mut from = None;
-            while let Some(page) =
-                place.page(&table, all_rows(range.clone()), (Select::All, from.as_ref())).await?
-            {
+            let query = Query::new(all_rows(range));
+            let mut pages = Pages::new(&place.store, &table, &query);
+            while let Some(page) = none_if_missing(pages.next().await)? {
                 for row in page.rows.iter() {
                     if row.row_key.starts_with(table_core::key::text::RESERVED) {
                         count.reserved += 1;
@@ -91,10 +91,6 @@ async fn count_rows(place: &Place, count: &mut Count) -> Result<()> {
                 }
                 // An erasure that leaves such rows must not report success.
                 count.other += page.skipped;
-                from = page.continuation;
-                if from.is_none() {
-                    break;
-                }
             }
         }
     }

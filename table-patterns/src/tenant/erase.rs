@@ -7,22 +7,24 @@ use table_core::etag::{ETag, IfMatch};
 use table_core::key::text::RESERVED;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
-use table_core::query::{EntityRef, KeyRange, Page, Select, TextRange};
+use table_core::query::{EntityRef, KeyRange, Query, Select, TextRange};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
-use crate::copies::source_in;
+use crate::copies::{REFERENCE_PREFIX, source_in};
 use crate::deletion::delete_rows;
 use crate::feed::FEEDS;
-use crate::index::Finding;
+use crate::index::{EntriesLeft, Finding};
+use crate::omitted::{Unreadable, WholePage};
 use crate::outbox::registry::{self, REGISTRY, kept};
 use crate::outbox::rows::Pending;
 use crate::outbox::{OUTBOX_PREFIX, POISON_PREFIX};
+use crate::paging::{Pages, none_if_missing};
 use crate::requests::{self, CONCURRENCY};
 use crate::tenant::Tenant;
 use crate::tenant::fault::TenantFault;
 use crate::tenant::partitions::Partitions;
-use crate::tenant::place::{Place, all_rows, keys};
+use crate::tenant::place::{Place, all_rows};
 
 /// The maximum number of passes. If rows remain after the last pass, the erasure fails, because a writer must still be active.
 const PASSES: u32 = 3;
@@ -39,18 +41,25 @@ pub struct Erased {
     pub registrations: u64,
     /// The number of deleted blobs.
     pub blobs: u64,
-    /// The number of passes. The verification after the last pass found no remaining data, except in the [unreadable](Self::unreadable) rows.
+    /// The number of passes. The verification after the last pass found no remaining data, except in the [unreadable](Self::unreadable) and
+    /// [skipped](Self::skipped) rows.
     pub passes: u32,
     /// The remote index rows that cannot be read, such as corrupted lists, each with its key and the reason. They may contain entries of the tenant. Repair
     /// them with [`Entities::check`](crate::Entities::check), and erase the tenant again.
     pub unreadable: Vec<Finding>,
+    /// The number of rows of remote indexes and of registries that pages [omit](table_core::query::Page::skipped) and whose keys the store does not return, such
+    /// as items that other programs wrote to Cosmos DB. They may contain entries of the tenant, and remain. A row can count several times, for example once for
+    /// each of several indexes in its table.
+    pub skipped: u64,
 }
 
 impl Tenant {
     /// Erases the tenant: its rows, the remote rows derived from them, its registrations and its blobs. A final pass then reads everything again, including all
     /// remote indexes. Rows can remain because a late writer or worker has added them, or because another tool has deleted entities without their index rows.
     /// The erasure then runs again, for at most three passes in total. The later passes also remove remote entries whose entities no longer exist or cannot be
-    /// read. Remote index rows that cannot be read are reported in [`Erased::unreadable`], and remain.
+    /// read. Remote index rows that cannot be read are reported in [`Erased::unreadable`], and remain. Rows of the tenant's partitions that pages
+    /// [omit](table_core::query::Page::skipped) are deleted if the store returns their keys, except recorded steps and references to holders of copies, which
+    /// name other rows. If such rows remain, the erasure fails.
     ///
     /// Partitions with an outbox remain registered for two hours, marked as erased, because running programs rely on the registrations for an hour, and the
     /// tenant may return in that time. The registrations contain only the names of the table and of the partition. The first sweep after the two hours
@@ -75,18 +84,19 @@ impl Tenant {
                     erase_leftovers(place, &mut erased).await?;
                 }
             }
-            let (left, unreadable) = self.left().await?;
-            if left == 0 {
-                return Ok(Erased { unreadable, ..erased });
+            let EntriesLeft { rows, unreadable, skipped } = self.left().await?;
+            if rows == 0 {
+                return Ok(Erased { unreadable, skipped, ..erased });
             }
             if erased.passes == PASSES {
-                return Err(Error::of(TenantFault::Left(left)));
+                return Err(Error::of(TenantFault::Left(rows)));
             }
         }
     }
 
     /// Counts the rows, blobs, registrations and remote index entries that an erasure would still remove. Returns 0 once the erasure is complete. A list shared
-    /// by several entities counts as one entry, and so does an index row that cannot be read. Guards and references in other partitions, and registrations
+    /// by several entities counts as one entry, and so does an index row that cannot be read. Rows of remote indexes and of
+    /// registries whose keys are unknown are counted, too; see [`Erased::skipped`]. Guards and references in other partitions, and registrations
     /// marked as erased, are not counted. Performs a full scan of every remote index.
     ///
     /// # Errors
@@ -94,33 +104,35 @@ impl Tenant {
     /// - Any error from the stores.
     pub async fn remaining(&self) -> Result<u64> {
         self.check_known().await?;
-        let (left, unreadable) = self.left().await?;
-        Ok(left + u64::try_from(unreadable.len()).unwrap_or(u64::MAX))
+        let EntriesLeft { rows, unreadable, skipped } = self.left().await?;
+        Ok(rows + skipped + u64::try_from(unreadable.len()).unwrap_or(u64::MAX))
     }
 }
 
 impl Tenant {
     /// Counts the rows, blobs, registrations and remote index entries that an erasure would still remove. Also returns the remote index rows that cannot be
-    /// read.
-    async fn left(&self) -> Result<(u64, Vec<Finding>)> {
+    /// read, and the number of rows whose keys are unknown.
+    async fn left(&self) -> Result<EntriesLeft> {
         let count = self.count().await?;
-        let (mut left, mut unreadable) = (count.rows() + count.blobs, Vec::new());
+        let mut left = EntriesLeft { rows: count.rows() + count.blobs, ..EntriesLeft::default() };
         for place in &self.places {
             let ranges = place.ranges();
             for member in &place.members {
-                let (entries, damaged) = member.leftovers(&ranges).await?;
-                left += entries;
-                unreadable.extend(damaged);
+                let EntriesLeft { rows, unreadable, skipped } = member.leftovers(&ranges).await?;
+                (left.rows, left.skipped) = (left.rows + rows, left.skipped + skipped);
+                left.unreadable.extend(unreadable);
             }
             for table in place.existing().await? {
+                let number = |found: usize| u64::try_from(found).unwrap_or(u64::MAX);
                 for registry in [REGISTRY, FEEDS] {
-                    let found = registered(place, registry, &table).await?;
-                    left += u64::try_from(found.len()).unwrap_or(u64::MAX);
+                    let (found, skipped) = registered(place, registry, &table).await?;
+                    (left.rows, left.skipped) = (left.rows + number(found.len()), left.skipped + skipped);
                 }
-                left += u64::try_from(kept_rows(place, &table).await?.len()).unwrap_or(u64::MAX);
+                let (kept, skipped) = kept_rows(place, &table).await?;
+                (left.rows, left.skipped) = (left.rows + number(kept.len()), left.skipped + skipped);
             }
         }
-        Ok((left, unreadable))
+        Ok(left)
     }
 
     /// Checks that this program is aware of the remote rows of all registered types.
@@ -136,7 +148,7 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
     for table in place.existing().await? {
         // IMPORTANT: the feeds' registrations are read before the rows are deleted. A registration that changes afterwards may belong to a feed created by a
         // late writer, so it is left for the next pass.
-        let feeds = registered(place, FEEDS, &table).await?;
+        let (feeds, _) = registered(place, FEEDS, &table).await?;
         for range in place.ranges() {
             // IMPORTANT: remote rows are erased first. After a crash, the remaining entities still identify them.
             erase_rows(place, &table, &range, false, erased).await?;
@@ -149,9 +161,10 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
         });
         let feeds = feeds.collect::<Result<_>>()?;
         erased.registrations += delete_rows((&place.store, &TableName::new(FEEDS)?), feeds).await?;
-        delete(place, &TableName::new(REGISTRY)?, kept_rows(place, &table).await?).await?;
+        let (kept, _) = kept_rows(place, &table).await?;
+        delete(place, &TableName::new(REGISTRY)?, kept).await?;
         // IMPORTANT: the entry remains, because running writers rely on it. A sweep removes the entry later.
-        for (partition_key, _) in registered(place, REGISTRY, &table).await? {
+        for (partition_key, _) in registered(place, REGISTRY, &table).await?.0 {
             let is_marked = registry::mark_erased(&place.store, &table, &partition_key).await?;
             erased.registrations += u64::from(is_marked);
         }
@@ -185,28 +198,35 @@ async fn erase_rows(
     if is_reserved && range.partition_key.single().is_some() {
         range.row_key = TextRange::prefix(&RESERVED.to_string());
     }
-    let mut from = None;
-    while let Some(page) = place.page(table, range.clone(), (Select::All, from.as_ref())).await? {
+    let query = Query::new(range);
+    let mut pages = Pages::new(&place.store, table, &query);
+    while let Some(WholePage { page, mut unreadable }) = none_if_missing(pages.next_whole().await)? {
+        // A row that the store cannot represent can be deleted. If it is an entity, the next pass finds its remote rows by its partition. Steps and references
+        // remain, and the erasure fails, because the rows that they name are unknown.
+        unreadable.retain(|row| !names_rows(row.key.row_key.as_str()));
+        let rows: Vec<_> = page.rows.iter().chain(unreadable.iter().map(Unreadable::entity)).collect();
         erased.remote_rows += if is_reserved {
-            erase_named(place, table, &page).await?
+            erase_named(place, table, &rows).await?
         } else {
-            erase_derived(place, &page).await?
+            erase_derived(place, &rows).await?
         };
-        let mut keys = keys(&page)?;
+        let keys = rows.iter().map(|row| EntityKey::new(row.partition_key, row.row_key));
+        let mut keys = keys.collect::<Result<Vec<_>>>()?;
         keys.retain(|key| key.row_key.is_reserved() == is_reserved);
         erased.rows += delete(place, table, keys).await?;
-        from = page.continuation;
-        if from.is_none() {
-            break;
-        }
     }
     Ok(())
 }
 
-/// Removes the remote rows derived from the entities on a page.
-async fn erase_derived(place: &Place, page: &Page) -> Result<u64> {
+/// Returns `true` for a RowKey of a recorded step or of a reference to a holder of copies.
+fn names_rows(row_key: &str) -> bool {
+    [OUTBOX_PREFIX, POISON_PREFIX, REFERENCE_PREFIX].iter().any(|prefix| row_key.starts_with(prefix))
+}
+
+/// Removes the remote rows derived from the entities in `rows`.
+async fn erase_derived(place: &Place, rows: &[EntityRef<'_>]) -> Result<u64> {
     let mut owned = Vec::new();
-    for row in page.rows.iter() {
+    for row in rows.iter().copied() {
         if let Some(member) = place.member(row).filter(|member| member.has_elsewhere()) {
             owned.push((member, EntityKey::new(row.partition_key, row.row_key)?, row.row.to_row()));
         }
@@ -215,10 +235,10 @@ async fn erase_derived(place: &Place, page: &Page) -> Result<u64> {
     Ok(requests::in_order(erasing, CONCURRENCY).await?.into_iter().sum())
 }
 
-/// Removes the remote rows that the recorded steps on a page may have written. Clears the copies of deleted entities in the entities that hold the copies.
-async fn erase_named(place: &Place, table: &TableName, page: &Page) -> Result<u64> {
+/// Removes the remote rows that the recorded steps in `rows` may have written. Clears the copies of deleted entities in the entities that hold the copies.
+async fn erase_named(place: &Place, table: &TableName, rows: &[EntityRef<'_>]) -> Result<u64> {
     let (mut changed, mut sources) = (0, BTreeSet::new());
-    for row in page.rows.iter() {
+    for row in rows.iter().copied() {
         let is_recorded = [OUTBOX_PREFIX, POISON_PREFIX].iter().any(|prefix| row.row_key.starts_with(prefix));
         if is_recorded {
             changed += erase_recorded(place, table, row).await?;
@@ -246,9 +266,14 @@ async fn erase_recorded(place: &Place, table: &TableName, row: EntityRef<'_>) ->
     Ok(removed)
 }
 
-/// Returns the partitions of a location that are listed in the registry and not marked as erased, with the versions of their registry rows.
-async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<Vec<(PartitionKey, ETag)>> {
-    let (store, registry, mut found) = (&place.store, TableName::new(registry)?, Vec::new());
+/// Returns the partitions of a location that are listed in the registry and not marked as erased, with the versions of their registry rows. Also returns the
+/// number of registry rows whose keys are unknown.
+async fn registered(
+    place: &Place,
+    registry: &str,
+    table: &TableName,
+) -> Result<(Vec<(PartitionKey, ETag)>, u64)> {
+    let (store, registry, mut found, mut skipped) = (&place.store, TableName::new(registry)?, Vec::new(), 0);
     for partitions in &place.partitions {
         match partitions {
             Partitions::Is(text) => {
@@ -267,23 +292,24 @@ async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<
                         keys.push(PartitionKey::new(row.row_key).map(|key| (key, row.etag())));
                     }
                 };
-                registry::each(store, &registry, registry::buckets(table), add).await?;
+                skipped += registry::each(store, &registry, registry::buckets(table), add).await?;
                 found.extend(keys.into_iter().collect::<Result<Vec<_>>>()?);
             }
         }
     }
-    Ok(found)
+    Ok((found, skipped))
 }
 
 /// Returns the keys of the registry rows that keep the location's partitions active for sweeps, because grants were issued for these partitions.
-async fn kept_rows(place: &Place, table: &TableName) -> Result<Vec<EntityKey>> {
-    let (mut keys, registry) = (Vec::new(), TableName::new(REGISTRY)?);
+/// Also returns the number of such rows, of any location, whose keys are unknown.
+async fn kept_rows(place: &Place, table: &TableName) -> Result<(Vec<EntityKey>, u64)> {
+    let (mut keys, mut skipped, registry) = (Vec::new(), 0, TableName::new(REGISTRY)?);
     for row_key in place.ranges() {
         let range = KeyRange { row_key, ..kept::kept_rows(table) };
         let add = |row: EntityRef<'_>| keys.push(EntityKey::new(row.partition_key, row.row_key));
-        registry::each(&place.store, &registry, range, add).await?;
+        skipped += registry::each(&place.store, &registry, range, add).await?;
     }
-    keys.into_iter().collect()
+    Ok((keys.into_iter().collect::<Result<_>>()?, skipped))
 }
 
 /// Deletes rows regardless of their versions. Skips rows that no longer exist. Returns the number of deleted rows.

@@ -137,6 +137,12 @@ pub(super) enum TenantFault {
     )]
     #[fault(InvalidInput)]
     LastPart { name: String },
+    #[error(
+        "the store can neither represent some rows of the tenant nor return their keys, so they may lack derived rows; correct or delete them with another program, and \
+         call `finish` again"
+    )]
+    #[fault(EntityMismatch)]
+    Omitted,
     #[error("the position belongs to another tenant; start the export from the beginning")]
     #[fault(InvalidInput)]
     Position,
@@ -146,7 +152,7 @@ pub(super) enum TenantFault {
     #[fault(SchemaMismatch)]
     Newer { entity: &'static str, part: String },
     #[error(
-        "{0} rows are left after three passes; stop the writers of the tenant, delete rows that the store cannot represent by their keys, and erase it again"
+        "{0} rows are left after three passes; stop the writers of the tenant, delete rows that the store cannot represent with another program, and erase it again"
     )]
     #[fault(UpdateConditionNotSatisfied)]
     Left(u64),

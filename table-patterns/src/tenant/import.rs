@@ -93,6 +93,9 @@ pub struct Imported {
     pub blobs: u64,
     /// The number of blobs referenced by rows but missing during the export.
     pub missing_blobs: u64,
+    /// The number of rows that the export lacks because the exporting store cannot represent them; see
+    /// [`ExportPosition::skipped_rows`](super::ExportPosition::skipped_rows).
+    pub skipped_rows: u64,
     /// The number of derived rows written to other partitions and tables.
     pub remote_rows: u64,
 }
@@ -197,7 +200,8 @@ impl Import<'_> {
         self.blobs.end_push();
         self.pushed = Pushed { lines: self.line, ..pushed };
         if let Some(end) = end {
-            (self.end, self.imported.missing_blobs) = (Some(end), end.missing);
+            self.end = Some(end);
+            (self.imported.missing_blobs, self.imported.skipped_rows) = (end.missing, end.skipped);
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use table_core::schema::EntitySchema;
 use table_core::table::{SchemaRecord, SchemaWatch};
 use table_core::{Error, Result};
 
-use crate::index::Finding;
+use crate::index::EntriesLeft;
 use crate::outbox::Step;
 use crate::tenant::lacking::Lacking;
 
@@ -105,10 +105,10 @@ pub(super) trait Member: Send + Sync {
         no_rows()
     }
 
-    /// Returns the number of remote index rows with entries for entities in the given partitions, and the rows that cannot be read. Performs a full scan of
-    /// every remote index.
-    fn leftovers<'a>(&'a self, _: &'a [TextRange]) -> BoxFuture<'a, Result<(u64, Vec<Finding>)>> {
-        future::ready(Ok((0, Vec::new()))).boxed()
+    /// Counts the remote index rows with entries for entities in the given partitions, and the rows that cannot be read. Performs a full scan of every remote
+    /// index.
+    fn leftovers<'a>(&'a self, _: &'a [TextRange]) -> BoxFuture<'a, Result<EntriesLeft>> {
+        future::ready(Ok(EntriesLeft::default())).boxed()
     }
 
     /// Removes the entries for entities in the given partitions from remote indexes, even if the entities no longer exist. Returns the number of removed

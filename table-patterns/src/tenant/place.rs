@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use table_core::key::EntityKey;
 use table_core::name::TableName;
-use table_core::query::{Continuation, EntityRef, KeyRange, Page, Query, Select, TextRange};
-use table_core::store::{DynTableStore, TableStore};
+use table_core::query::{EntityRef, KeyRange, Query, Select, TextRange};
+use table_core::store::DynTableStore;
 use table_core::{Error, Result};
 
 #[cfg(feature = "blobs")]
 use crate::blob::BlobFolder;
-use crate::omitted::{WholePage, whole_page};
+use crate::paging::{Pages, none_if_missing};
 use crate::tenant::fault::TenantFault;
 use crate::tenant::member::Member;
 use crate::tenant::partitions::Partitions;
@@ -189,45 +188,14 @@ impl Place {
 
     /// Returns `true` if a range of partitions contains rows, including rows that the store cannot represent.
     pub(super) async fn has_rows(&self, table: &TableName, range: TextRange) -> Result<bool> {
-        let page = self.page(table, all_rows(range), (Select::names(["RowKey"]), None)).await?;
-        let has_rows = |page: Page| !page.rows.is_empty() || page.continuation.is_some() || page.skipped > 0;
-        Ok(page.is_some_and(has_rows))
-    }
-
-    /// Reads one page of rows in a range of partitions, and the rows that the page omits. Returns `None` if the table does not exist.
-    pub(super) async fn whole_page(
-        &self,
-        table: &TableName,
-        range: KeyRange,
-        from: Option<&Continuation>,
-    ) -> Result<Option<WholePage>> {
-        match whole_page((&self.store, table), &Query::new(range), from).await {
-            Err(error) if error.is_table_not_found() => Ok(None),
-            page => page.map(Some),
-        }
-    }
-
-    /// Reads one page of rows in a range of partitions. Returns `None` if the table does not exist.
-    pub(super) async fn page(
-        &self,
-        table: &TableName,
-        range: KeyRange,
-        (select, from): (Select, Option<&Continuation>),
-    ) -> Result<Option<Page>> {
-        let query = Query { select, ..Query::new(range) };
-        match self.store.query(table, &query, from).await {
-            Err(error) if error.is_table_not_found() => Ok(None),
-            page => page.map(Some),
-        }
+        let query = Query { select: Select::names(["RowKey"]), ..Query::new(all_rows(range)) };
+        let mut pages = Pages::new(&self.store, table, &query);
+        let Some(page) = none_if_missing(pages.next().await)? else { return Ok(false) };
+        Ok(!page.rows.is_empty() || page.skipped > 0 || !pages.is_end())
     }
 }
 
 /// Returns the key range of all rows in a range of partitions.
 pub(super) const fn all_rows(partition_key: TextRange) -> KeyRange {
     KeyRange { partition_key, row_key: TextRange::ALL }
-}
-
-/// Returns the keys of the rows on a page.
-pub(super) fn keys(page: &Page) -> Result<Vec<EntityKey>> {
-    page.rows.iter().map(|row| EntityKey::new(row.partition_key, row.row_key)).collect()
 }

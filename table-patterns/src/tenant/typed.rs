@@ -23,7 +23,7 @@ use crate::converge;
 use crate::copies::{Copies, SettleCopies};
 use crate::entities::{Entities, StepRecorder, read_as};
 use crate::failure::Failure;
-use crate::index::{Derived, Finding, RemoteChange, relay, remote_indexes};
+use crate::index::{Derived, EntriesLeft, Finding, RemoteChange, relay, remote_indexes};
 use crate::outbox::Step;
 use crate::tenant::fault::TenantFault;
 use crate::tenant::incoming::entity;
@@ -185,7 +185,9 @@ where
     ) -> BoxFuture<'a, Result<Option<Error>>> {
         async move {
             let incomplete = self.0.derive_within(partitions, |index| lacking.lacks_index(index)).await?;
-            Ok(incomplete.duplicate.map(duplicate).or(incomplete.blocked))
+            let failed = incomplete.duplicate.map(duplicate).or(incomplete.blocked).or(incomplete.unread);
+            let omitted = || self.0.in_table(Error::of(TenantFault::Omitted));
+            Ok(failed.or_else(|| incomplete.omits_rows.then(omitted)))
         }
         .boxed()
     }
@@ -271,7 +273,7 @@ where
         .boxed()
     }
 
-    fn leftovers<'a>(&'a self, partitions: &'a [TextRange]) -> BoxFuture<'a, Result<(u64, Vec<Finding>)>> {
+    fn leftovers<'a>(&'a self, partitions: &'a [TextRange]) -> BoxFuture<'a, Result<EntriesLeft>> {
         self.0.count_entries_of(partitions).boxed()
     }
 

@@ -13,6 +13,7 @@ use table_core::transaction::Transaction;
 use table_core::{Result, ValueRef};
 
 use crate::entities::{SeenRows, touch};
+use crate::paging::Pages;
 use crate::unit::reservation::{HOLD, MOST_EXPIRED, PREFIX, Reservation, Reservations, Stored, is_refusal};
 
 /// The maximum number of rows read from the queue.
@@ -38,23 +39,20 @@ impl<S: TableStore> Queue<'_, S> {
         }
         let keys = KeyRange::rows(self.partition_key.as_str(), TextRange::prefix(PREFIX));
         let query = Query { top: Some(MOST_READ), select: Select::names([HOLD]), ..Query::new(keys) };
-        let (mut rows, mut from) = (0, None);
-        loop {
-            let page = match self.store.query(self.table, &query, from.as_ref()).await {
+        let (mut rows, mut pages) = (0, Pages::new(self.store, self.table, &query));
+        while rows < MOST_READ {
+            let page = match pages.next().await {
                 Err(error) if is_refusal(error.code()) => {
                     self.seen.refuse_reads(error);
                     return Ok(Reservations::default());
                 }
                 page => page?,
             };
+            let Some(page) = page else { break };
             rows += page.rows.len();
             queue.first.extend(page.rows.iter().filter_map(Stored::read));
-            from = page.continuation;
-            queue.is_whole = from.is_none();
-            if queue.is_whole || rows >= MOST_READ {
-                break;
-            }
         }
+        queue.is_whole = pages.is_end();
         queue.first.sort_unstable_by(|left, right| left.reservation.cmp(&right.reservation));
         self.seen.found(&queue.first.iter().map(|stored| stored.reservation.row_key().clone()).collect());
         Ok(queue)

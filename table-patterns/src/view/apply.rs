@@ -13,6 +13,7 @@ use table_core::{Error, Result};
 
 use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
 use crate::failure::Failure;
+use crate::omitted;
 use crate::panicked::caught;
 use crate::read_many;
 use crate::requests::{self, CONCURRENCY};
@@ -32,8 +33,21 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
 
     async fn stored(&self, items: &[Applied], together: usize) -> Result<Self::Stored> {
         let mut wanted = Wanted::default();
-        let known = self.known(items, &mut wanted).await?.into_iter().map(|known| self.recorded(known));
-        let recorded = requests::in_order(known, CONCURRENCY).await?;
+        let known = self.known(items, &mut wanted).await?.into_iter().map(|known| async move {
+            let item = known.item;
+            match self.recorded(known).await {
+                // A record that the store cannot represent blocks no other entity.
+                Err(error) if omitted::is_unreadable(&error) => Ok(Err((item, error))),
+                recorded => recorded.map(Ok),
+            }
+        });
+        let mut recorded = Vec::new();
+        for one in requests::in_order(known, CONCURRENCY).await? {
+            match one {
+                Ok(one) => recorded.push(one),
+                Err(failed) => wanted.failed.push(failed),
+            }
+        }
         let gains = |recorded: &Recorded| recorded.known.named.iter().any(|place| !recorded.has(place));
         let (gaining, mut recorded): (Vec<_>, Vec<_>) = recorded.into_iter().partition(gains);
         // IMPORTANT: partitions are added to the lists after the records are read, and before the source is read.

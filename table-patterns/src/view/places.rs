@@ -38,8 +38,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             Ok(places) => Ok(Ok((places, row.etag()))),
             Err(error) => Ok(Err(self.at(error, &EntityKey::new(row.partition_key, row.row_key)?))),
         };
-        let found =
-            read_many::rows((self.rows.store(), self.rows.name()?), &keys, &Select::All, places).await?;
+        let of = (self.rows.store(), self.rows.name()?);
+        let found = read_many::rows_or(of, &keys, &Select::All, places, |error| Ok(Err(error))).await?;
         let mut known = Vec::with_capacity(items.len());
         for ((item, Applied { source, places: named }), found) in keyed.into_iter().zip(found) {
             let (places, etag) = match found.transpose() {

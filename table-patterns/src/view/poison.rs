@@ -13,6 +13,7 @@ use table_core::{Error, Result};
 
 use crate::failure::Failure;
 use crate::feed::FEED_PREFIX;
+use crate::paging::each_row;
 use crate::view::View;
 use crate::view::record;
 use crate::view::table::ViewTable;
@@ -133,20 +134,17 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Reads all poison rows.
     async fn poison_rows(&self) -> Result<Vec<PoisonRow>> {
         let range = KeyRange::rows(record::STATE_PARTITION, TextRange::prefix(record::POISON));
-        let (query, mut from, mut rows) = (Query::new(range), None, Vec::new());
-        loop {
-            let page = self.rows.store().query(self.rows.name()?, &query, from.as_ref()).await?;
-            for row in page.rows.iter() {
-                // A poison row written by another program may not identify an entity. Such a row is skipped.
-                let Ok(poison) = ViewPoison::read(row.row) else { continue };
+        let mut rows = Vec::new();
+        each_row(self.rows.store(), self.rows.name()?, &Query::new(range), |row| {
+            // A poison row written by another program may not identify an entity. Such a row is skipped.
+            if let Ok(poison) = ViewPoison::read(row.row) {
                 let row = AsideRow { row_key: RowKey::new(row.row_key)?, etag: row.etag() };
                 rows.push(PoisonRow { row, poison });
             }
-            from = page.continuation;
-            if from.is_none() {
-                return Ok(rows);
-            }
-        }
+            Ok(())
+        })
+        .await?;
+        Ok(rows)
     }
 
     /// Writes an entity's poison row, with the error.

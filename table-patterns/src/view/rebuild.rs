@@ -14,7 +14,7 @@ use table_core::store::TableStore;
 use table_core::{Error, Result};
 use uuid::Uuid;
 
-use crate::omitted::{self, WholePage, whole_page};
+use crate::omitted::{self, Unreadable, WholePage, whole_page};
 use crate::read_many;
 use crate::view::View;
 use crate::view::applied::Applied;
@@ -124,8 +124,9 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         let next = match position.phase {
             Phase::Sources => {
                 let range = sources::<V::Source>();
+                let query = self.query(range, Select::All);
                 let WholePage { page, unreadable } =
-                    self.read(self.view.source.name()?, range, Select::All).await?;
+                    self.whole_page(self.view.source.name()?, &query).await?;
                 let mut found = Vec::with_capacity(page.rows.len());
                 for row in page.rows.iter() {
                     let source = EntityKey::new(row.partition_key, row.row_key)?;
@@ -149,17 +150,21 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
             }
             Phase::Gone => {
                 let select = Select::names(["PartitionKey", "RowKey", "Places"]);
-                let WholePage { page, .. } =
-                    self.read(self.view.rows.name()?, everywhere(OF), select).await?;
-                let (gone, unreadable) = self.gone(sources_of(&page)?).await?;
-                position.progress.removed += u64::try_from(gone.len()).unwrap_or(u64::MAX);
-                let applied = gone.into_iter().chain(unreadable).map(Applied::from);
-                position.progress.failed += self.apply(applied.collect()).await?;
-                (page.continuation, Phase::Sums)
+                let query = self.query(everywhere(OF), select);
+                let whole = self.whole_page(self.view.rows.name()?, &query).await?;
+                let (gone, unreadable) = self.gone(sources_of(&whole)?).await?;
+                let count = u64::try_from(gone.len()).unwrap_or(u64::MAX);
+                let failed = self.apply(gone.into_iter().map(Applied::from).collect()).await?;
+                position.progress.removed += count.saturating_sub(failed);
+                let unreadable = unreadable.into_iter().map(Applied::from).collect();
+                position.progress.failed += failed + self.apply(unreadable).await?;
+                position.progress.skipped += whole.page.skipped;
+                (whole.page.continuation, Phase::Sums)
             }
             Phase::Sums => {
-                let WholePage { page, .. } =
-                    self.read(self.view.rows.name()?, everywhere(BY), Select::All).await?;
+                let (rows, query) = (&self.view.rows, self.query(everywhere(BY), Select::All));
+                let page = rows.store().query(rows.name()?, &query, self.position.from.as_ref()).await?;
+                position.progress.skipped += page.skipped;
                 position.progress.failed += self.apply(self.view.unlisted(&page).await?).await?;
                 self.recount(&page, &mut position).await?;
                 (page.continuation, Phase::Feeds)
@@ -269,9 +274,12 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         }
     }
 
-    async fn read(&self, table: &TableName, range: KeyRange, select: Select) -> Result<WholePage> {
-        let query = Query { select, top: Some(self.page.clamp(1, 1_000)), ..Query::new(range) };
-        whole_page((self.view.rows.store(), table), &query, self.position.from.as_ref()).await
+    fn query(&self, range: KeyRange, select: Select) -> Query {
+        Query { select, top: Some(self.page.clamp(1, 1_000)), ..Query::new(range) }
+    }
+
+    async fn whole_page(&self, table: &TableName, query: &Query) -> Result<WholePage> {
+        whole_page((self.view.rows.store(), table), query, self.position.from.as_ref()).await
     }
 }
 
@@ -290,10 +298,10 @@ fn everywhere(prefix: &str) -> KeyRange {
 }
 
 /// Returns the entities whose list of partitions is nonempty or unreadable.
-fn sources_of(page: &Page) -> Result<Vec<EntityKey>> {
+fn sources_of(WholePage { page, unreadable }: &WholePage) -> Result<Vec<EntityKey>> {
     let is_in_some = |row: &EntityRef<'_>| Places::read(row.row).map_or(true, |places| !places.0.is_empty());
     let source = |row_key: &str| row_key.strip_prefix(OF).unwrap_or_default().to_owned();
-    let rows = page.rows.iter().filter(is_in_some);
+    let rows = page.rows.iter().chain(unreadable.iter().map(Unreadable::entity)).filter(is_in_some);
     rows.map(|row| EntityKey::new(row.partition_key, source(row.row_key))).collect()
 }
 

@@ -17,7 +17,7 @@ use table_core::store::{StoredRow, TableStore};
 use table_core::{EdmType, Error, Result, ValueRef};
 use uuid::Uuid;
 
-use crate::paging::each_row;
+use crate::paging::Pages;
 use crate::view::View;
 use crate::view::fault::ViewFault;
 use crate::view::operations::sum_in;
@@ -38,6 +38,8 @@ struct Records {
     sums: BTreeMap<String, Totals>,
     /// The keys of the rows put by entities. Such rows contain no sums.
     put: BTreeSet<String>,
+    /// The number of records that the store cannot represent.
+    omitted: u64,
 }
 
 impl Records {
@@ -77,12 +79,17 @@ fn totals(amounts: &Amounts) -> Totals {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Corrects the sums in one partition of the view. If no record contributes to a row, its sums become 0. Returns the number of corrected rows.
+    /// Corrects the sums in one partition of the view. If no record contributes to a row, its sums become 0. Returns the number of corrected rows. Changes
+    /// nothing if the store cannot represent one of the records.
     pub(super) async fn recount(&self, place: &PartitionKey) -> Result<usize> {
         let (mut corrected, mut race) = (0, self.retry.start(RACE));
         loop {
             let stored = self.sums_of(place).await?;
             let records = self.records(place, None).await?;
+            if records.omitted > 0 {
+                // The sums would lose the contributions of these records.
+                return Ok(corrected);
+            }
             let nothing = Amounts::new();
             let absent = records.sums.keys().filter(|row| !stored.contains_key(*row));
             let absent = absent.filter(|row| !records.sums_match(row, &nothing));
@@ -121,6 +128,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             }
         }
         let records = self.records(place, Some(&id)).await?;
+        if records.omitted > 0 {
+            // The rows remain marked, so a later recount corrects them.
+            return Ok(true);
+        }
         let (mut is_whole, nothing) = (true, Totals::new());
         for (row, began) in &began {
             // IMPORTANT: a row of sums may have become a put row in the meantime. The entity that puts the row may have left the partition, and then returned.
@@ -217,7 +228,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     async fn records(&self, place: &PartitionKey, recount: Option<&String>) -> Result<Records> {
         let query = Query::new(KeyRange::rows(place.as_str(), TextRange::prefix(BY)));
         let mut records = Records::default();
-        self.each(&query, |entity| {
+        let omitted = self.each(&query, |entity| {
             let Ok(Share { rows, mut sums, cuts }) = Share::read(entity.row) else { return Ok(()) };
             records.put.extend(rows);
             let cuts = cuts.into_iter().filter(|(_, cut)| Some(&cut.id) == recount);
@@ -229,21 +240,26 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 }
             }
             Ok(())
-        })
-        .await?;
+        });
+        records.omitted = omitted.await?;
         Ok(records)
     }
 
-    /// Calls a function with each row of the view's table found by a query.
+    /// Calls a function with each row of the view's table found by a query. Returns the number of rows that the store cannot represent.
     async fn each(
         &self,
         query: &Query,
         mut take: impl FnMut(EntityRef<'_>) -> Result<()> + Send,
-    ) -> Result<()> {
-        each_row(self.rows.store(), self.rows.name()?, query, |row| {
-            take(row).map_err(|error| error.with_key(row.partition_key, row.row_key))
-        })
-        .await
+    ) -> Result<u64> {
+        let mut pages = Pages::new(self.rows.store(), self.rows.name()?, query);
+        let mut omitted = 0;
+        while let Some(page) = pages.next().await? {
+            for row in page.rows.iter() {
+                take(row).map_err(|error| error.with_key(row.partition_key, row.row_key))?;
+            }
+            omitted += page.skipped;
+        }
+        Ok(omitted)
     }
 }
 

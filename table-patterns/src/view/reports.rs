@@ -12,6 +12,7 @@ use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, KeyRange, Query, TextRange};
 use table_core::store::TableStore;
 
+use crate::paging::Pages;
 use crate::view::View;
 use crate::view::poison::{AsideRow, ViewPoison};
 use crate::view::record::{self, MARKS};
@@ -66,10 +67,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     ) -> Result<bool> {
         let partition_key = PartitionKey::new(record::STATE_PARTITION)?;
         let range = KeyRange::rows(record::STATE_PARTITION, TextRange::prefix(record::POISON));
-        let (query, mut from, mut has_some) = (Query::new(range), None, false);
+        let (query, mut has_some) = (Query::new(range), false);
         let most = self.rows.store().capabilities().limits.operations.max(1);
-        loop {
-            let page = self.rows.store().query(self.rows.name()?, &query, from.as_ref()).await?;
+        let mut pages = Pages::new(self.rows.store(), self.rows.name()?, &query);
+        while let Some(page) = pages.next().await? {
             let mut operations = Vec::new();
             for row in page.rows.iter() {
                 if let Some(operation) = write(row)? {
@@ -85,11 +86,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                     self.submit(&partition_key, vec![one.clone()]).await?;
                 }
             }
-            from = page.continuation;
-            if from.is_none() {
-                return Ok(has_some);
-            }
         }
+        Ok(has_some)
     }
 }
 

@@ -50,8 +50,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         // IMPORTANT: the lists are read after the records. A list is written before the record, and is shortened only after the record has been emptied, so it
         // normally contains the record's partition.
         let read = |row: EntityRef<'_>| Ok(Places::read(row.row).ok());
-        let lists =
-            read_many::rows((self.rows.store(), self.rows.name()?), &keys, &Select::All, read).await?;
+        let of = (self.rows.store(), self.rows.name()?);
+        let lists = read_many::rows_or(of, &keys, &Select::All, read, |_| Ok(None)).await?;
         let lists: BTreeMap<_, _> = keys.iter().zip(&lists).collect();
         let mut unlisted = BTreeMap::<EntityKey, Applied>::new();
         for Found { source, list, place } in found {

@@ -12,7 +12,7 @@ use table_core::store::TableStore;
 use table_core::{Error, Result, property};
 use uuid::Uuid;
 
-use crate::paging::each_row;
+use crate::paging::every_row;
 use crate::wide::fault::WideFault;
 use crate::wide::{MOST_PARTS, WRITE_ID};
 
@@ -97,7 +97,9 @@ async fn read<S: TableStore>(
     let rows = TextRange { lower: bound(0)?, upper: bound(MOST_PARTS - 1)? };
     let query = Query { select, ..Query::new(KeyRange::rows(key.partition_key.as_str(), rows)) };
     let mut found: Vec<Option<Part>> = (0..parts).map(|_| None).collect();
-    each_row(store, table, &query, |entity| {
+    // Without the parts that the store cannot represent, the entity would seem not to exist.
+    let is_part = |row: &EntityKey| part_of(key, row.row_key.as_str()).is_some();
+    every_row(store, table, &query, is_part, |entity| {
         // Rows of other entities, such as `2014_01_07`, can lie between the parts.
         let Some(at) = part_of(key, entity.row_key) else { return Ok(()) };
         let write = property::read::<Option<Uuid>>(entity.row, WRITE_ID, &mut 0).map_err(|error| {

@@ -18,12 +18,13 @@ use table_core::store::TableStore;
 use table_core::{Error, Result};
 
 use crate::failure::Failure;
-use crate::omitted::{WholePage, whole_page};
+use crate::omitted::WholePage;
 use crate::outbox::notes::Note;
 use crate::outbox::record::Outbox;
 use crate::outbox::registry::{self, Entry, kept};
 use crate::outbox::rows::{self, Pending, together};
 use crate::outbox::work::Work;
+use crate::paging::Pages;
 use crate::work::fault::WorkFault;
 
 /// The maximum number of separate messages that a sweep sends for rows in one partition. One message for the partition covers all other rows.
@@ -214,13 +215,14 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         max_rows: Option<u64>,
         progress: &mut Progress,
     ) -> Result<Result<()>> {
-        let (mut from, mut read, mut sent) = (None, 0_u64, HashMap::<String, usize>::new());
+        let (mut read, mut sent) = (0_u64, HashMap::<String, usize>::new());
+        let mut pages = Pages::new(self.outbox.store(), table, query);
         loop {
-            let WholePage { page, unreadable } =
-                match whole_page((self.outbox.store(), table), query, from.as_ref()).await {
-                    Ok(whole) => whole,
-                    Err(error) => return Ok(Err(error)),
-                };
+            let WholePage { page, unreadable } = match pages.next_whole().await {
+                Ok(Some(whole)) => whole,
+                Ok(None) => return Ok(Ok(())),
+                Err(error) => return Ok(Err(error)),
+            };
             for row in &unreadable {
                 progress.report.fail(&row.error);
             }
@@ -270,10 +272,6 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
                         Err(error) => progress.report.fail(&at(error)),
                     },
                 }
-            }
-            from = page.continuation;
-            if from.is_none() {
-                return Ok(Ok(()));
             }
         }
     }

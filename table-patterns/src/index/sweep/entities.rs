@@ -106,7 +106,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     /// `Err` is a finding.
     async fn entry(&self, key: &EntityKey, row: &Row) -> Result<Result<Option<IndexEntry>, Finding>> {
         let entry = async {
-            let entity: E = read_as(key, row).map_err(|error| self.table.here(error, key))?;
+            let entity: E = read_as(key, row).map_err(|error| {
+                let error = self.table.here(error, key);
+                self.unread.get_or_init(|| error.clone());
+                error
+            })?;
             let entry = with_room(self.schema(), self.index.entry(&entity)?)?;
             entry.as_ref().map_or(Ok(()), |entry| check_reserved(self.schema(), &entry.key))?;
             Ok(entry)

@@ -6,17 +6,20 @@ use std::sync::{Arc, Mutex};
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::embedded::Engine;
+use table_core::etag::IfMatch;
 use table_core::index::Index;
 use table_core::key::EntityKey;
+use table_core::table::SchemaRecord;
 use table_core::testing::LimitedStore;
-use table_core::{Entity, ErrorCode, Result};
+use table_core::{Entity, ErrorCode, Result, TableStoreExt};
 
 use super::kit::{Staff, StaffByAge, StaffByEmail, StaffByLastName, expected, stored};
 use super::old::{ALL_READY, old_rows, staff};
 use crate::EntityStore;
 use crate::entities::Entities;
 use crate::faults::{Fault, FaultyStore, unordered};
-use crate::index::{FindingKind, IndexReport};
+use crate::feed::FEED_PREFIX;
+use crate::index::{Finding, FindingKind, IndexReport};
 
 type Store = FaultyStore<LimitedStore<Engine>>;
 
@@ -70,6 +73,92 @@ fn built<I: Index<Entity = Staff>>(
         }
     }
     panic!("the backfill of {} does not end", I::SCHEMA.name)
+}
+
+/// Makes a stored position of a backfill unusable, as if a release with other indexes continued it.
+fn displace(table: &Entities<Staff, Store>) {
+    let displaced = |text: &String| {
+        let (position, pass) = text.rsplit_once(" pass-")?;
+        let (position, _) = position.rsplit_once(' ')?;
+        Some(format!("{position} 0000000000000001 pass-{pass}"))
+    };
+    let change = |record: &mut SchemaRecord| {
+        for text in record.progress.values_mut() {
+            *text = displaced(text).unwrap_or_else(|| text.clone());
+        }
+    };
+    block_on(table.table().update_schema_record(change)).unwrap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Tests the count of entities without an entry. Runs die, two entities have the same value until the first run has ended, and another release continues
+    /// the backfill.
+    #[test]
+    fn pat_intra_4_a_backfill_counts_each_unreadable_entity_once(
+        mut strange in prop::collection::btree_set(0_u32..14, 1..5),
+        (twin, of) in prop::sample::select(vec![(5_u32, 1_u32), (7, 5), (11, 1), (4, 2), (10, 8)]),
+        dies in prop::collection::vec(3_usize..50, 0..4),
+        other_release in prop::option::of(0_usize..4),
+        has_keys: bool,
+        is_ordered: bool,
+    ) {
+        let inner = if is_ordered { LimitedStore::new(Engine::in_memory(), |_| {}) } else { unordered() };
+        let store = FaultyStore::new(inner);
+        strange.retain(|id| ![twin, of].contains(id));
+        let email = |id| if id == twin { staff(of).email } else { staff(id).email };
+        let entities: Vec<_> = (0..14).map(|id| Staff { email: email(id), ..staff(id) }).collect();
+        block_on(old_rows(&store, &entities)).unwrap();
+        let table = block_on(store.entities::<Staff>().create_if_missing()).unwrap();
+        let count = u64::try_from(strange.len()).unwrap();
+        misread(&store, if has_keys { "Note" } else { "PartitionKey" }, &Strange::new(Mutex::new(strange)));
+        let mut report = None;
+        for run in 0..10 {
+            let dies = dies.get(run).copied();
+            store.script(move |_, at| {
+                let is_dead = dies.is_some_and(|dies| at > dies);
+                if is_dead { Fault::Before(ErrorCode::OperationTimedOut) } else { Fault::None }
+            });
+            let done = block_on(table.backfill::<StaffByEmail>().assume_no_older_programs().page(3).run());
+            store.script(|_, _| Fault::None);
+            report = report.or(done.ok());
+            let _ = block_on(store.inner().untyped("Company").unwrap().delete(&key(twin), IfMatch::Any));
+            if other_release == Some(run) {
+                displace(&table);
+            }
+        }
+        let report = report.unwrap();
+        let bad = report.findings.iter().filter(|finding| finding.kind == FindingKind::BadEntity).count();
+        prop_assert_eq!(report.skipped + u64::try_from(bad).unwrap(), count, "{:?}", report);
+    }
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Rooms", feed, crate = table_core)]
+#[partition_key(house)]
+#[row_key("room_", number)]
+struct Room {
+    house: String,
+    number: u32,
+}
+
+/// Tests rows of a feed that the store cannot represent. Readers of the feed ignore them in silence.
+#[test]
+fn reserved_rows_that_pages_omit_are_odd_rows_of_a_check() {
+    for (property, found, skipped) in [("Changes", 2, 0), ("RowKey", 0, 2)] {
+        let store = FaultyStore::new(Engine::in_memory());
+        let rooms = block_on(store.entities::<Room>().create_if_missing()).unwrap();
+        block_on(rooms.insert(&Room { house: "A".into(), number: 7 })).unwrap();
+        assert!(block_on(rooms.check().run()).unwrap().is_clean());
+        store.misread((property, ErrorCode::EntityMismatch), |_, key| {
+            key.row_key.as_str().starts_with(FEED_PREFIX)
+        });
+        let report = block_on(rooms.check().run()).unwrap();
+        assert_eq!((report.findings.len(), report.skipped, report.is_clean()), (found, skipped, false));
+        let is_odd = |finding: &Finding| finding.kind == FindingKind::OddRow && finding.reason.is_some();
+        assert!(report.findings.iter().all(is_odd), "{report:?}");
+    }
 }
 
 proptest! {

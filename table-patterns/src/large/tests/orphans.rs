@@ -142,7 +142,8 @@ fn pat_large_2_a_reader_has_the_grace_period_after_a_restore_without_marks() {
 /// Tests a collection during which the entity of one blob cannot be read, as on a store with a property that cannot be represented.
 #[test]
 fn pat_large_2_an_entity_that_cannot_be_read_keeps_its_blobs_and_stops_no_collection() {
-    for number in 0..2 {
+    let codes = [ErrorCode::EntityMismatch, ErrorCode::Corrupted];
+    for (number, code) in (0..2).flat_map(|number| codes.map(|code| (number, code))) {
         let scene = scene();
         for id in [1, 2] {
             block_on(scene.employees.insert(ada(id), [PHOTO.content(content(3, 20))])).unwrap();
@@ -151,9 +152,7 @@ fn pat_large_2_an_entity_that_cannot_be_read_keeps_its_blobs_and_stops_no_collec
         let mut removed = 0;
         for _ in 0..2 {
             scene.now.fetch_add(GRACE, Ordering::SeqCst);
-            scene.tables.script(move |_, at| {
-                if at == number { Fault::Before(ErrorCode::EntityMismatch) } else { Fault::None }
-            });
+            scene.tables.script(move |_, at| if at == number { Fault::Before(code) } else { Fault::None });
             removed += block_on(scene.employees.collect_orphans()).unwrap().removed;
         }
         assert_eq!((removed, scene.blobs.names().len()), (1, 1), "entity {number}");

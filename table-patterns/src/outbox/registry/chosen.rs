@@ -5,8 +5,9 @@ use table_core::query::{EntityRef, KeyRange, Query};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
+use crate::outbox::fault::OutboxFault;
 use crate::outbox::registry::{Entry, KEYS, SWEEPS, entry, kept};
-use crate::paging::each_whole_page;
+use crate::paging::{Pages, none_if_missing};
 
 /// A uniform random sample of a stream of unknown length (reservoir sampling). Memory use is independent of the length.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ impl<T> Sample<T> {
 }
 
 /// Returns all active partitions, including partitions that grants keep active, and at most `most` quiet partitions, chosen at random. The result contains no
-/// duplicates. Calls `fail` with the error of each invalid registry row. Holds only the returned partitions in memory.
+/// duplicates. Calls `fail` with the error of each registry row that is invalid or that the store cannot represent. Holds only the returned partitions in memory.
 pub(crate) async fn chosen<S: TableStore>(
     store: &S,
     registry: &str,
@@ -59,21 +60,20 @@ pub(crate) async fn chosen<S: TableStore>(
         Err(_) if [KEYS, SWEEPS].contains(&row.partition_key) => {}
         Err(error) => fail(error.with_table(name.as_str()).with_key(row.partition_key, row.row_key)),
     };
-    let mut unreadable = Vec::new();
-    let query = Query::new(KeyRange::ALL);
-    let pages = each_whole_page(store, &name, &query, |whole| {
+    let (query, mut unreadable, mut skipped) = (Query::new(KeyRange::ALL), Vec::new(), 0);
+    let mut pages = Pages::new(store, &name, &query);
+    while let Some(whole) = none_if_missing(pages.next_whole().await)? {
         whole.page.rows.iter().for_each(&mut take);
         unreadable.extend(whole.unreadable);
-        Ok(())
-    });
-    match pages.await {
-        Err(error) if error.is_table_not_found() => {}
-        read => read?,
+        skipped += whole.page.skipped;
     }
     // Rows in the partitions `KEYS` and `SWEEPS` are not registrations.
     unreadable.retain(|row| ![KEYS, SWEEPS].contains(&row.key.partition_key.as_str()));
     for row in unreadable {
         fail(row.into_error(&name));
+    }
+    for _ in 0..skipped {
+        fail(Error::of(OutboxFault::OmittedRegistry).with_table(name.as_str()));
     }
     // Grants keep these partitions active, although their registrations were removed after an erasure.
     let unregistered = kept.into_values();

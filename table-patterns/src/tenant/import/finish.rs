@@ -3,11 +3,12 @@
 use futures_util::FutureExt;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
-use table_core::query::EntityRef;
+use table_core::query::{EntityRef, Query};
 use table_core::{Error, Result};
 
 use crate::failure::Failure;
 use crate::omitted::WholePage;
+use crate::paging::{Pages, none_if_missing};
 use crate::requests::{self, CONCURRENCY};
 use crate::tenant::fault::TenantFault;
 use crate::tenant::import::{Import, Imported};
@@ -21,7 +22,8 @@ impl Import<'_> {
     /// # Errors
     /// - `InvalidInput` if the export's last line is missing, if the last part of a blob is missing, or if other lines are missing and the import does not
     ///   [resume](Self::resume) an earlier import.
-    /// - `EntityMismatch`, with the key, if an imported entity with remote rows cannot be read; correct the row, and call this function again.
+    /// - `EntityMismatch`, with the key, if an imported entity cannot be read and has remote rows, or may lack index rows; correct the row, and call this function
+    ///   again. Without a key if pages [omit](table_core::query::Page::skipped) rows that may be such entities, and the store does not return their keys.
     /// - `ResourceNotFound` if an entity holds copies from a source missing from the target.
     /// - `UniqueViolation` if another entity has the same value in a unique index.
     /// - `SchemaMismatch` if a newer release prevents this program from writing; any error from the stores.
@@ -121,12 +123,12 @@ async fn has_rows(place: &Place, table: &TableName) -> Result<bool> {
 /// # Errors
 /// Any store outage.
 async fn settle(place: &Place, table: &TableName, failed: &mut Option<Error>) -> Result<u64> {
-    let mut written = 0;
+    let (mut written, mut omits_rows) = (0, false);
     for range in place.ranges() {
-        let mut from = None;
-        while let Some(WholePage { page, unreadable }) =
-            place.whole_page(table, all_rows(range.clone()), from.as_ref()).await?
-        {
+        let query = Query::new(all_rows(range));
+        let mut pages = Pages::new(&place.store, table, &query);
+        while let Some(WholePage { page, unreadable }) = none_if_missing(pages.next_whole().await)? {
+            omits_rows |= page.skipped > 0;
             let has_elsewhere =
                 |row: EntityRef<'_>| place.member(row).is_some_and(|member| member.has_elsewhere());
             for row in unreadable.into_iter().filter(|row| has_elsewhere(row.entity())) {
@@ -149,11 +151,10 @@ async fn settle(place: &Place, table: &TableName, failed: &mut Option<Error>) ->
                     Err(error) => return Err(error),
                 }
             }
-            from = page.continuation;
-            if from.is_none() {
-                break;
-            }
         }
+    }
+    if omits_rows {
+        failed.get_or_insert(Error::of(TenantFault::Omitted).with_table(table.as_str()));
     }
     Ok(written)
 }

@@ -100,3 +100,24 @@ proptest! {
         prop_assert_eq!(days(&counts), vec![Some(9); 366]);
     }
 }
+
+/// Tests parts that pages of the store omit. Without them, the entity would seem not to exist.
+#[test]
+fn pat_wide_3_an_entity_whose_parts_the_store_cannot_represent_is_not_missing() {
+    for omitted in [&["2014_01"][..], &["2014_02"], &["2014_01", "2014_02"]] {
+        let (counts, store) = counts();
+        block_on(counts.insert(&year_of(1))).unwrap();
+        store
+            .misread((WRITE_ID, ErrorCode::EntityMismatch), |_, key| omitted.contains(&key.row_key.as_str()));
+        let error = block_on(counts.get(key())).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::EntityMismatch, "{error}");
+        assert!(error.key().is_some_and(|(_, row_key)| omitted.contains(&row_key)), "{error}");
+        store.heal();
+        assert!(block_on(counts.get(key())).unwrap().is_some());
+        // A row between the parts that is not a part does not matter.
+        let other = TableEntity::new("000123", "2014_01_07").unwrap().with(WRITE_ID, 7);
+        block_on(store.untyped("MessageCounts").unwrap().insert(&other)).unwrap();
+        store.misread((WRITE_ID, ErrorCode::EntityMismatch), |_, key| key.row_key.as_str() == "2014_01_07");
+        assert!(block_on(counts.get(key())).unwrap().is_some());
+    }
+}

@@ -123,16 +123,18 @@ fn each_item_is_in_the_sample_equally_often_and_the_sample_stays_small() {
 
 /// Tests a registration that another program has overwritten with a row that the store cannot represent.
 #[test]
-fn pat_ec_8_a_registration_that_pages_omit_is_reported_with_its_key() {
+fn pat_ec_8_a_registration_that_pages_omit_is_reported_with_its_key_if_it_is_known() {
     let store = store(true, 1_000);
     (0..3).for_each(|number| register(&store, number, State::Active));
     let table = TableName::new("Company").unwrap();
     let strange = key_of(&table, &PartitionKey::new("p1").unwrap()).unwrap();
-    let of = strange.clone();
-    store.misread(("Table", ErrorCode::EntityMismatch), move |_, key| *key == of);
-    let mut errors = Vec::new();
-    let found = block_on(chosen(&store, REGISTRY, (10, || 0), |error| errors.push(error))).unwrap();
-    assert_eq!(found.len(), 2);
-    let keys: Vec<_> = errors.iter().filter_map(Error::key).collect();
-    assert_eq!(keys, [(strange.partition_key.as_str(), strange.row_key.as_str())]);
+    let known = Some((strange.partition_key.as_str(), strange.row_key.as_str()));
+    for (property, key) in [("Table", known), ("RowKey", None)] {
+        let of = strange.clone();
+        store.misread((property, ErrorCode::EntityMismatch), move |_, key| *key == of);
+        let mut errors = Vec::new();
+        let found = block_on(chosen(&store, REGISTRY, (10, || 0), |error| errors.push(error))).unwrap();
+        assert_eq!(found.len(), 2);
+        assert_eq!(errors.iter().map(Error::key).collect::<Vec<_>>(), [key], "{errors:?}");
+    }
 }

@@ -4,12 +4,14 @@ use std::slice;
 
 use pollster::block_on;
 use table_core::ErrorCode::{Corrupted, EntityMismatch};
+use table_core::TableStoreExt;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 
 use super::{ByDepartment, Member, World, members};
 use crate::faults::Fault;
+use crate::view::record;
 
 /// Creates a department with one member that is set aside.
 fn world() -> World {
@@ -180,5 +182,69 @@ fn imp_6_a_row_that_the_store_cannot_represent_is_set_aside_and_keeps_its_share(
         store.heal();
         assert_eq!(block_on(view.retry_poison()).unwrap(), 1, "{at}");
         assert_eq!((members(&view, "A"), aside().len()), ((20, years + 10), 0), "{at}");
+    }
+}
+
+#[test]
+fn imp_6_a_rebuild_counts_rows_whose_keys_are_unknown() {
+    let world = World::new();
+    let (view, store) = world.follower::<ByDepartment>();
+    (0..5).for_each(|id| world.hire("A", id, 30));
+    let strange = Member::key("A", 3).into_key().unwrap();
+    store.misread(("RowKey", EntityMismatch), move |table, key| table.as_str() == "Staff" && *key == strange);
+    let rebuilt = block_on(view.rebuild().run()).unwrap();
+    assert_eq!((rebuilt.applied, rebuilt.skipped, rebuilt.failed), (4, 1, 0));
+    assert_eq!(members(&view, "A"), (4, 120));
+}
+
+/// Creates a view with five members, and returns the keys of a member's record and of its list of partitions.
+fn with_records() -> (World, EntityKey, [EntityKey; 2]) {
+    let world = World::new();
+    let (view, _) = world.follower::<ByDepartment>();
+    block_on(view.rebuild().run()).unwrap();
+    (0..5).for_each(|id| world.hire("A", id, 30));
+    while block_on(view.catch_up(100)).unwrap().is_behind {}
+    let member = Member::key("A", 3).into_key().unwrap();
+    let record = record::share_key(&member.partition_key, &member).unwrap();
+    let list = record::places_key(&member).unwrap();
+    (world, member, [record, list])
+}
+
+/// Tests a record that pages of the view's table omit. Its entity is set aside, and the sums to which the record contributes remain as they are.
+#[test]
+fn imp_6_a_rebuild_does_not_recount_sums_without_a_record_that_pages_omit() {
+    for (property, skipped) in [("Sums", 1), ("RowKey", 1)] {
+        let (world, _, [record, _]) = with_records();
+        let (view, store) = world.follower::<ByDepartment>();
+        store.misread((property, EntityMismatch), move |table, key| {
+            table.as_str() == "Years" && *key == record
+        });
+        let rebuilt = block_on(view.rebuild().run()).unwrap();
+        assert_eq!((rebuilt.skipped, rebuilt.failed, rebuilt.corrected), (skipped, 1, 0), "{property}");
+        assert_eq!(members(&view, "A"), (5, 150), "{property}");
+        store.heal();
+        assert_eq!(block_on(view.retry_poison()).unwrap(), 1);
+        assert_eq!(
+            (members(&view, "A"), block_on(view.poison()).unwrap().len()),
+            ((5, 150), 0),
+            "{property}"
+        );
+    }
+}
+
+/// Tests a deleted member whose list of partitions pages of the view's table omit. The view still contains the member, so a rebuild must report it.
+#[test]
+fn imp_6_a_rebuild_reports_an_entity_that_is_gone_and_whose_list_pages_omit() {
+    for (property, skipped, failed) in [("Places", 0, 1), ("RowKey", 1, 0)] {
+        let (world, member, [_, list]) = with_records();
+        block_on(world.engine.untyped("Staff").unwrap().delete(&member, IfMatch::Any)).unwrap();
+        let (view, store) = world.follower::<ByDepartment>();
+        store
+            .misread((property, EntityMismatch), move |table, key| table.as_str() == "Years" && *key == list);
+        let rebuilt = block_on(view.rebuild().run()).unwrap();
+        assert_eq!((rebuilt.skipped, rebuilt.failed, rebuilt.removed), (skipped, failed, 0), "{property}");
+        store.heal();
+        let rebuilt = block_on(view.rebuild().run()).unwrap();
+        assert_eq!((rebuilt.removed, members(&view, "A")), (1, (4, 120)), "{property}");
     }
 }
