@@ -9,6 +9,7 @@ use table_patterns::view::{Projection, View, ViewTable};
 use table_patterns::{Engine, Entity, Result};
 
 #[derive(Entity)]
+#[entity(feed)]
 #[partition_key(customer)]
 #[row_key("order_", at)]
 struct Order {
