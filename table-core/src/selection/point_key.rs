@@ -104,7 +104,7 @@ impl<E, A: PointKey<E, From = F>, F: OwnSource<E, Checked = C>, C> ReportedOwnKe
 ///
 /// /// Returns the number of keys.
 /// fn count<E>(keys: impl IntoPoints<E, From: Source>) -> usize {
-///     keys.into_points().count()
+///     keys.into_points().len()
 /// }
 /// # use table_core::Entity;
 /// # #[derive(Entity)]
@@ -123,7 +123,7 @@ pub trait IntoPoints<E> {
     type From;
 
     /// Returns the keys in the given order.
-    fn into_points(self) -> impl Iterator<Item = Selection<E, Point, Self::From>>
+    fn into_points(self) -> Vec<Selection<E, Point, Self::From>>
     where
         Self::From: Source;
 }
@@ -132,11 +132,11 @@ pub trait IntoPoints<E> {
 impl<E, K: PointKey<E>, I: IntoIterator<Item = K>> IntoPoints<E> for I {
     type From = K::From;
 
-    fn into_points(self) -> impl Iterator<Item = Selection<E, Point, K::From>>
+    fn into_points(self) -> Vec<Selection<E, Point, K::From>>
     where
         K::From: Source,
     {
-        self.into_iter().map(K::into_point)
+        self.into_iter().map(K::into_point).collect()
     }
 }
 

@@ -16,7 +16,7 @@ fn of_any<E>(key: impl PointKey<E>) -> Result<EntityKey> {
 }
 
 fn count_any<E>(keys: impl IntoPoints<E>) -> usize {
-    keys.into_points().count() //~ T270
+    keys.into_points().len() //~ T270
 }
 
 fn of<E>(key: impl PointKey<E, From: Source>) -> Result<EntityKey> {
@@ -24,7 +24,7 @@ fn of<E>(key: impl PointKey<E, From: Source>) -> Result<EntityKey> {
 }
 
 fn count<E>(keys: impl IntoPoints<E, From: Source>) -> usize {
-    keys.into_points().count()
+    keys.into_points().len()
 }
 
 fn uses(ada: &Employee) {
