@@ -1,5 +1,5 @@
-//! Arguments that are not a key of one entity. They implement `PointKey` with a source that no bound on sources admits, so rustc reports that bound, whose message
-//! shows the key with the names of the struct's fields. A key is read from an argument only under such a bound: see [`PointKey::into_point`].
+//! Arguments that are not the key of a single entity. Their `PointKey` implementation has a source that no bound accepts, so rustc reports the bound. The
+//! message of the bound shows the key with the names of the struct's fields.
 
 use std::marker::PhantomData;
 

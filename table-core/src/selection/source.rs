@@ -38,7 +38,7 @@ use crate::schema::IndexSchema;
 /// assert_eq!(table_of::<table_core::selection::Lists<EmployeeByLastName>>(), Some("LastNames"));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T270] `{Self}` may be the source of an argument that is not a key",
+    message = "[T272] `{Self}` may be the source of an argument that is not a key",
     label = "a key is read only from a known source",
     note = "write the bound in the generic function: `impl PointKey<E, From: Source>`, or `impl IntoPoints<E, From: Source>` for several keys; \
             a call with a text or a number is then refused"

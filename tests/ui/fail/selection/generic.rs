@@ -12,11 +12,11 @@ struct Employee {
 }
 
 fn of_any<E>(key: impl PointKey<E>) -> Result<EntityKey> {
-    key.into_point().key() //~ T270
+    key.into_point().key() //~ T272
 }
 
 fn count_any<E>(keys: impl IntoPoints<E>) -> usize {
-    keys.into_points().len() //~ T270
+    keys.into_points().len() //~ T272
 }
 
 fn of<E>(key: impl PointKey<E, From: Source>) -> Result<EntityKey> {
