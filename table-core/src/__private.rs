@@ -69,8 +69,8 @@ pub use crate::bag::TableEntity;
 pub use crate::column::{Column, Indexed, KeyColumn, OfKey, Operand, Plain, Projected};
 pub use crate::column::{ShowsConditions, ShowsKey};
 pub use crate::entity::{
-    AnyRelations, AnyTable, Around, Declared, Entity, FromEntity, HasField, NamedTable, NotRead, PlainEntity,
-    ProjectionOf, ToEntity, Versioned, table_number,
+    AnyRelations, AnyTable, Around, Declared, Entity, FeedEntity, FromEntity, HasField, NamedTable, NotRead,
+    PlainEntity, ProjectionOf, ToEntity, Versioned, table_number,
 };
 pub use crate::etag::ETag;
 pub use crate::group::{EntityGroup, GroupField, GroupOf, skip};

@@ -147,6 +147,32 @@ pub trait PlainEntity: Entity {
     type Table: SameTable<Self::Table> + SameTable<AnyTable>;
 }
 
+/// An entity whose changes are recorded in the feed of its partition: `#[entity(feed)]`. Only `#[derive(Entity)]` implements this trait.
+///
+/// ```
+/// use table_core::Entity;
+/// use table_core::entity::FeedEntity;
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Company", feed)]
+/// #[partition_key(department)]
+/// #[row_key(id)]
+/// struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+///
+/// /// Returns the table whose feeds a reader of `E` follows.
+/// fn followed<E: FeedEntity>() -> &'static str {
+///     E::SCHEMA.table
+/// }
+/// assert_eq!(followed::<Employee>(), "Company"); // without `feed`, it does not compile: T269
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T269] `{Self}` does not declare a feed, so a view would never see its changes",
+    label = "add `feed` to the attribute above `{Self}`: `#[entity(feed)]`, or `#[entity(table = \"…\", feed)]` if it names a table",
+    note = "handles of `{Self}` with an older declaration record no changes: run `backfill_feed` and `rebuild` after the last of them has stopped",
+    note = "if `{Self}` is a type parameter, add the bound `table_patterns::entity::FeedEntity`"
+)]
+pub trait FeedEntity: Entity {}
+
 /// A row type together with the schemas used to open its table: one schema for an entity, all members' schemas for a set, and none for
 /// [`TableEntity`](crate::TableEntity). The derives implement this trait.
 ///

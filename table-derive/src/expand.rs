@@ -75,6 +75,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     let plain =
         (entity.indexes.is_empty() && entity.feed.is_none() && !entity.has_copies()).then(|| plain(entity));
     let maintained = maintained(entity);
+    let fed = entity.feed.as_ref().map(|_| fed(entity));
     let forms = forms::forms(&design);
     let ends = relations::ends(entity);
     let (set_schemas, mixed, proof) = set_constants(entity);
@@ -111,6 +112,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
             #ends
             #proof
             #plain
+            #fed
             #allow_names
             #[automatically_derived]
             impl #of_impl #ty #of_where {
@@ -208,7 +210,7 @@ pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
 /// Generates empty trait implementations for an invalid declaration.
 fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
-    let (plain, ends) = (plain(entity), relations::ends(entity));
+    let (plain, fed, ends) = (plain(entity), fed(entity), relations::ends(entity));
     quote! {
             #[automatically_derived]
             impl #of_impl __table::Entity for #ty #of_where {
@@ -227,6 +229,7 @@ fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
                 }
             }
             #plain
+            #fed
             #ends
     }
 }
@@ -271,6 +274,15 @@ fn plain(entity: &Entity<'_>) -> TokenStream {
         impl #of_impl __table::PlainEntity for #ty #of_where {
             type Table = __table::NamedTable<{ __table::table_number(#table) }>;
         }
+    }
+}
+
+/// Marks an entity whose changes are recorded in a feed, so a view can follow it.
+fn fed(entity: &Entity<'_>) -> TokenStream {
+    let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
+    quote! {
+        #[automatically_derived]
+        impl #of_impl __table::FeedEntity for #ty #of_where {}
     }
 }
 

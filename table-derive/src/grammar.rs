@@ -98,7 +98,10 @@ impl Words {
         let arguments = rest(arguments);
         let suggested = self.suggested.iter().find(|(other, _)| word == other);
         let suggested = suggested.map(|(_, suggested)| {
-            with_names(&with_arguments(suggested, &word.to_string(), &arguments), &arguments)
+            let help = with_arguments(suggested, &word.to_string(), &arguments);
+            // A list of settings contains the name of the type; the value of a setting such as `tag` is the name of a property.
+            let is_list = matches!(arguments.clone().into_iter().next(), Some(TokenTree::Group(_)));
+            with_names(&if is_list { with_kind(&help, &arguments) } else { help }, &arguments)
         });
         let suggested = self.key_of(word, &arguments).or(suggested);
         let suggested = suggested.or_else(|| self.other_spelling(&word.to_string(), &arguments));

@@ -15,6 +15,7 @@ mod expand;
 mod fault_derive;
 mod grammar;
 mod model;
+mod role;
 mod runtime;
 mod samples;
 mod self_type;
@@ -66,7 +67,7 @@ entity! {
         first, inverted, literal, codec, diesel, sea_orm, sqlx, dynomite, serde, Collection, Container,
         DynamoDBTable, BsonCollection, Entity, BsonId, Ignore, BsonIgnore, DynamoDBIgnore,
         Flatten, BsonExtraElements, JsonExtensionData, JsonProperty, BsonElement, DynamoDBProperty,
-        DynamoDBVersion
+        DynamoDBVersion, attribute, Attribute, field
     ]
 }
 

@@ -29,6 +29,7 @@ use syn::{
 use crate::attr::allow::Allows;
 use crate::attr::container::{self, ContainerAttrs};
 use crate::attr::field::{self, FieldAttrs};
+use crate::attr::foreign;
 use crate::attr::index::IndexAttr;
 use crate::attr::keyed::Keyed;
 use crate::attr::piece::{PieceAttr, PieceList};
@@ -276,12 +277,18 @@ pub(crate) fn ungrouped(mut ty: &Type) -> &Type {
     ty
 }
 
-/// Returns the index of the field with the given name. Reports a name that does not exist.
-pub(crate) fn resolve(ctxt: &Ctxt, fields: &[Field<'_>], name: &Ident) -> Option<usize> {
+/// Returns the index of the field with the given name. Reports a name that does not exist. `before` is the preceding field of the key.
+pub(crate) fn resolve(
+    ctxt: &Ctxt,
+    fields: &[Field<'_>],
+    name: &Ident,
+    before: Option<&Ident>,
+) -> Option<usize> {
     let found = fields.iter().position(|field| field.ident == name);
     if found.is_none() {
         let names: Vec<String> = fields.iter().map(|field| field.ident.to_string()).collect();
-        let help = symbol::known(&name.to_string(), names.iter().map(String::as_str));
+        let help = foreign::help_of_piece(name, before)
+            .unwrap_or_else(|| symbol::known(&name.to_string(), names.iter().map(String::as_str)));
         ctxt.error("T005", name, format!("the struct does not have a field `{name}`"), help);
     }
     found

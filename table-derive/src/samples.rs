@@ -62,6 +62,8 @@ pub(crate) fn key_fields(arguments: &TokenStream) -> Vec<String> {
     while let Some(token) = tokens.next() {
         let is_set = matches!(tokens.peek(), Some(TokenTree::Punct(sign)) if sign.as_char() == '=');
         match token {
+            // `nameof(Id)` of C#: the field is in the group that follows.
+            TokenTree::Ident(name) if name == "nameof" => {}
             TokenTree::Ident(name) if !WORDS.iter().any(|word| name == word) || !is_set => {
                 fields.push(name.to_string());
             }
@@ -73,13 +75,20 @@ pub(crate) fn key_fields(arguments: &TokenStream) -> Vec<String> {
     fields
 }
 
+/// Returns `true` if the arguments of an attribute contain a single name: `= "Name"`, `("Name")` or `(name = "Name")`.
+pub(crate) fn names_one(arguments: &TokenStream) -> bool {
+    only_name(arguments).is_some()
+}
+
 /// Returns the text in `= "Name"`, `("Name")` or `(name = "Name")`.
 fn only_name(arguments: &TokenStream) -> Option<String> {
     let mut tokens = arguments.clone().into_iter().filter(|token| !matches!(token, TokenTree::Punct(_)));
     let text = match (tokens.next()?, tokens.next()) {
         (TokenTree::Literal(text), None) => text.to_string(),
         (TokenTree::Ident(name), None) => return Some(name.to_string()),
-        (TokenTree::Ident(word), Some(TokenTree::Literal(text))) if word == "name" || word == "Name" => {
+        (TokenTree::Ident(word), Some(TokenTree::Literal(text)))
+            if ["name", "Name", "entity"].iter().any(|name| word == name) =>
+        {
             text.to_string()
         }
         (TokenTree::Group(group), None) => return only_name(&group.stream()),

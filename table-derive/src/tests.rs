@@ -12,6 +12,7 @@ mod partial;
 mod pasted;
 mod proposed;
 mod registered;
+mod secrets;
 mod wrong;
 
 fn entity(input: TokenStream) -> String {

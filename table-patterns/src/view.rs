@@ -162,7 +162,7 @@ mod turns;
 mod unlisted;
 
 use table_core::Result;
-use table_core::entity::{Entity, PlainEntity};
+use table_core::entity::{FeedEntity, PlainEntity};
 
 pub use follow::CaughtUp;
 pub use freshness::Freshness;
@@ -180,8 +180,8 @@ pub use table::{ViewState, ViewTable};
     note = "a view is a type of its own: `struct Totals;` and `impl View for Totals`, with the entity type that it follows as `Source`, and that of its rows as `Row`"
 )]
 pub trait View: 'static {
-    /// The entity type that the view is built from.
-    type Source: Entity + Send + Sync;
+    /// The entity type that the view is built from. It declares a feed, from which the view reads its changes.
+    type Source: FeedEntity + Send + Sync;
     /// The type of the view's rows. They are stored in a separate table.
     type Row: PlainEntity + Send + Sync;
 

@@ -10,7 +10,7 @@ use table_patterns::EntityStore;
 use table_patterns::view::{Projection, View, ViewTable};
 
 use crate::Outcome;
-use crate::data::{PARTITION, Reading, site};
+use crate::data::{PARTITION, site};
 use crate::folder::settle;
 use crate::harness::{Figure, Rate};
 use crate::peer::Peer;
@@ -34,13 +34,33 @@ struct Totals {
 struct Sites;
 
 impl View for Sites {
-    type Source = Reading;
+    type Source = Stored;
     type Row = Totals;
 
-    fn project(reading: &Reading, view: &mut Projection<Totals>) -> table_core::Result<()> {
+    fn project(reading: &Stored, view: &mut Projection<Totals>) -> table_core::Result<()> {
         view.add(Totals::key(&reading.site), Totals::READINGS, 1)?;
         view.add(Totals::key(&reading.site), Totals::LEVELS, reading.level.into())
     }
+}
+
+/// A [`Reading`](crate::data::Reading), declared with a feed, which is empty because the readings are loaded without one.
+#[derive(Clone, Debug, Entity)]
+#[entity(table = "Readings", schema_name = "Reading", feed)]
+#[partition_key(site)]
+#[row_key("reading_", number)]
+struct Stored {
+    site: String,
+    number: u32,
+    device: String,
+    operator: String,
+    quantity: String,
+    remark: String,
+    level: i32,
+    retries: i32,
+    total: i64,
+    value: f64,
+    valid: bool,
+    at: DateTime<Utc>,
 }
 
 /// A reading whose changes are recorded in a feed.

@@ -3,7 +3,6 @@
 use std::error::Error;
 
 use table_core::{Entity, Result, TableStore, TableStoreExt};
-use table_patterns::feed::Feed;
 use table_patterns::view::{Projection, View, ViewTable};
 use table_patterns::{Entities, EntityStore};
 
@@ -15,7 +14,7 @@ const STATES: [&str; 3] = ["ID", "OR", "WA"];
 
 /// A route, in the partition of its departure state. Example key: (`WA`, `SEA_LAX`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
-#[entity(table = "WatchedRoutes")]
+#[entity(table = "WatchedRoutes", feed)]
 #[partition_key(state)]
 #[row_key(origin, "_", destination)]
 pub struct WatchedRoute {
@@ -96,20 +95,12 @@ pub fn counted(routes: &[WatchedRoute], airport: &str) -> AirportTraffic {
 /// Any error from the store.
 pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error>> {
     let store = store.unmetered();
-    let table = store.table::<WatchedRoute>().create_if_missing().await?;
-    table.bulk().insert_or_replace_all(watched(routes)).await?;
+    let entities = store.entities::<WatchedRoute>().create_if_missing().await?;
+    entities.bulk().insert_or_replace_all(watched(routes)).await?;
     let view = ViewTable::<Traffic, _>::new(store.clone()).create_if_missing().await?;
     view.rebuild().run().await?;
-    // Each state gets one change, so the feed cursors exist in the first run as they do in every later run.
-    let changes = store.entities::<WatchedRoute>().with_feed(Feed::new(store.clone()));
-    let watched = watched(routes);
-    for state in STATES {
-        if let Some(route) = watched.iter().find(|route| route.state == state) {
-            changes.insert_or_replace(route).await?;
-        }
-    }
     view.catch_up(1_000).await?;
-    trim(&changes, &view).await?;
+    trim(&entities, &view).await?;
     Ok(())
 }
 

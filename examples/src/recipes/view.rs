@@ -2,7 +2,6 @@
 
 use table_core::{Entity, EntityKey, IfMatch, Result};
 use table_patterns::EntityStore;
-use table_patterns::feed::Feed;
 use table_patterns::view::ViewTable;
 
 use crate::grid::Grid;
@@ -19,7 +18,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 };
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
-    let routes = store.entities::<WatchedRoute>().with_feed(Feed::new(store.clone()));
+    let routes = store.entities::<WatchedRoute>();
     let view = ViewTable::<Traffic, _>::new(store.clone());
     let traffic = view.table().await?;
     let plan = traffic.plan(AirportTraffic::key("SEA"))?;

@@ -13,10 +13,10 @@ use crate::schema::IndexSchema;
 use crate::selection::source::sealed;
 use crate::selection::{OwnSource, Point, PointKey, ReadableAs, Selection, Source};
 
-/// The source of an argument of type `A` that is not a complete key.
+/// The source of an argument of type `A` that is not a complete key of `E`.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct NotAKey<A>(PhantomData<fn() -> A>);
+pub struct NotAKey<E, A>(PhantomData<fn() -> (E, A)>);
 
 /// Shows the key of an entity, for an argument that is not a complete key. The derive implements it for each entity, under a bound that no entity satisfies.
 #[doc(hidden)]
@@ -25,25 +25,25 @@ pub struct NotAKey<A>(PhantomData<fn() -> A>);
     label = "write the function `key` of the entity, with the fields of the PartitionKey and of the RowKey as its arguments",
     note = "part of a key selects many entities; use `query(…)`"
 )]
-pub trait ShowsPoint<A> {
+pub trait ShowsPoint<A>: 'static {
     /// A type without values.
     type Never: crate::Property;
 }
 
-impl<A> sealed::Sealed for NotAKey<A> {}
+impl<E, A> sealed::Sealed for NotAKey<E, A> {}
 
-impl<A: 'static> Source for NotAKey<A> {
+impl<E: ShowsPoint<A>, A: 'static> Source for NotAKey<E, A> {
     const INDEX: Option<&'static IndexSchema> = None;
     type Consistency = StronglyConsistent;
 }
 
-impl<A: 'static, T: ShowsPoint<A>> ReadableAs<T> for NotAKey<A> {
+impl<E: ShowsPoint<A>, A: 'static, T> ReadableAs<T> for NotAKey<E, A> {
     fn read(_: EntityRef<'_>) -> Result<T> {
         Err(error())
     }
 }
 
-impl<A: 'static, E: ShowsPoint<A>> OwnSource<E> for NotAKey<A> {
+impl<E: ShowsPoint<A>, A: 'static> OwnSource<E> for NotAKey<E, A> {
     type Checked = E::Never;
 
     fn into_own(_: Selection<E, Point, Self>) -> Selection<E, Point> {
@@ -60,7 +60,7 @@ macro_rules! not_a_key {
         #[doc(hidden)]
         #[diagnostic::do_not_recommend]
         impl<E, $($parameter: 'static),*> PointKey<E> for $argument {
-            type From = NotAKey<$shown>;
+            type From = NotAKey<E, $shown>;
 
             fn into_point(self) -> Selection<E, Point, Self::From> {
                 Selection::new(Err(error()))
@@ -85,7 +85,7 @@ not_a_key! {
 #[doc(hidden)]
 #[diagnostic::do_not_recommend]
 impl<E: Entity> PointKey<E> for &E {
-    type From = NotAKey<E>;
+    type From = NotAKey<E, E>;
 
     fn into_point(self) -> Selection<E, Point, Self::From> {
         Selection::new(Err(error()))

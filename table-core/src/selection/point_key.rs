@@ -5,6 +5,9 @@ use crate::selection::{Point, Primary, Selection, Source};
 /// The complete key of an entity of type `E`: a selection that contains every part of both keys or, in a table without a schema, an
 /// [`EntityKey`](crate::EntityKey).
 ///
+/// A generic function takes `impl PointKey<E, From: Source>`. Without the bound on the source, it would accept a text or a number, which only the messages
+/// about wrong arguments need, and could not call [`into_point`](Self::into_point).
+///
 /// ```
 /// use table_core::selection::{Point, PointKey};
 /// use table_core::{EntityKey, Selection, TableEntity};
@@ -26,7 +29,9 @@ pub trait PointKey<E> {
     type From;
 
     /// Returns the key as a selection of one entity.
-    fn into_point(self) -> Selection<E, Point, Self::From>;
+    fn into_point(self) -> Selection<E, Point, Self::From>
+    where
+        Self::From: Source;
 }
 
 /// The source of an entity's own keys, rather than the keys of its copies in an index. Only [`Primary`] implements it. Writes require keys from this source.
@@ -96,11 +101,11 @@ impl<E, A: PointKey<E, From = F>, F: OwnSource<E, Checked = C>, C> ReportedOwnKe
 /// The keys of several entities of type `E`: a list or an iterator of complete keys.
 ///
 /// ```
-/// use table_core::selection::IntoPoints;
+/// use table_core::selection::{IntoPoints, Source};
 ///
 /// /// Returns the number of keys.
-/// fn count<E>(keys: impl IntoPoints<E>) -> usize {
-///     keys.into_points().count()
+/// fn count<E>(keys: impl IntoPoints<E, From: Source>) -> usize {
+///     keys.into_points().len()
 /// }
 /// # use table_core::Entity;
 /// # #[derive(Entity)]
@@ -119,15 +124,20 @@ pub trait IntoPoints<E> {
     type From;
 
     /// Returns the keys in the given order.
-    fn into_points(self) -> impl Iterator<Item = Selection<E, Point, Self::From>>;
+    fn into_points(self) -> Vec<Selection<E, Point, Self::From>>
+    where
+        Self::From: Source;
 }
 
 #[diagnostic::do_not_recommend]
 impl<E, K: PointKey<E>, I: IntoIterator<Item = K>> IntoPoints<E> for I {
     type From = K::From;
 
-    fn into_points(self) -> impl Iterator<Item = Selection<E, Point, K::From>> {
-        self.into_iter().map(K::into_point)
+    fn into_points(self) -> Vec<Selection<E, Point, K::From>>
+    where
+        K::From: Source,
+    {
+        self.into_iter().map(K::into_point).collect()
     }
 }
 

@@ -37,6 +37,12 @@ use crate::schema::IndexSchema;
 /// assert_eq!(table_of::<Copies<EmployeeByEmail>>(), None);
 /// assert_eq!(table_of::<table_core::selection::Lists<EmployeeByLastName>>(), Some("LastNames"));
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "[T271] `{Self}` may be the source of an argument that is not a key",
+    label = "a key is read only from a known source",
+    note = "write the bound in the generic function: `impl PointKey<E, From: Source>`, or `impl IntoPoints<E, From: Source>` for several keys; \
+            a call with a text or a number is then refused"
+)]
 pub trait Source: sealed::Sealed + 'static {
     /// The index, or `None` for the entities themselves.
     const INDEX: Option<&'static IndexSchema>;

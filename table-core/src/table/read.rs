@@ -149,7 +149,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         keys: K,
     ) -> BoxFuture<'_, Result<Vec<Option<Versioned<E>>>>> {
         // Each read is boxed. The code that drives many reads is compiled only once, instead of once per key type.
-        let reads: Vec<BoxFuture<'_, _>> = keys.into_points().map(|key| self.read_row(key).boxed()).collect();
+        let reads: Vec<BoxFuture<'_, _>> =
+            keys.into_points().into_iter().map(|key| self.read_row(key).boxed()).collect();
         async move {
             // The rows are decoded after the last read. The future contains no entities, so it can move between threads even if an entity cannot.
             let found: Vec<Option<Found>> = stream::iter(reads).buffered(CONCURRENCY).try_collect().await?;

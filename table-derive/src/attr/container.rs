@@ -14,7 +14,7 @@ use crate::attr::index::{self, IndexAttr};
 use crate::attr::keyed::Keyed;
 use crate::attr::piece::{self, PieceList};
 use crate::attr::proposed::Proposed;
-use crate::attr::{Slot, foreign, relations, settings, suggested};
+use crate::attr::{Slot, foreign, foreign_keys, relations, settings, suggested};
 use crate::codec;
 use crate::ctxt::{self, Ctxt};
 use crate::grammar;
@@ -147,6 +147,13 @@ fn of_another_library(input: ParseStream, keyed: &Keyed<'_>) -> syn::Result<()> 
             return Ok(());
         }
         proposed.help(keyed)
+    } else if let Some(key) = foreign_keys::key_of_word(&word.to_string()) {
+        let fields = keyed.fields_in(grammar::rest(&ahead));
+        if fields.is_empty() {
+            return Ok(());
+        }
+        let pieces = if key == ROW_KEY { keyed.joined(&fields) } else { fields.join(", ") };
+        format!("write `#[{key}({pieces})]` above the struct")
     } else {
         return Ok(());
     };

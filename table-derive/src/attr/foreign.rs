@@ -3,16 +3,17 @@
 mod known;
 
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Attribute, Ident};
+use syn::{Attribute, Field, Ident};
 
-use crate::attr::foreign::known::{EFFECTS, FOREIGN};
+use crate::attr::foreign::known::{CHOSEN, EFFECTS, FOREIGN, NAME, REFERENCE, REFERRED, TYPED};
 use crate::attr::foreign_keys::{BOTH, LIBRARIES, key_of_library, name_of};
 use crate::attr::keyed::Keyed;
 use crate::attr::proposed::Proposed;
 use crate::attr::settings::{self, Setting};
 use crate::attr::stored;
-use crate::casing::pascal_case;
+use crate::casing::{pascal_case, snake_case};
 use crate::codec;
 use crate::ctxt::Ctxt;
 use crate::grammar;
@@ -75,9 +76,20 @@ pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed
     } else {
         (name.clone(), grammar::arguments(attr), name)
     };
-    let Some((_, help)) = FOREIGN.iter().find(|(names, _)| names.contains(&word.as_str())) else {
-        return;
+    let Some(mut help) = help_of(&word) else { return };
+    let declared = field.and_then(|field| keyed.field(&field.unraw().to_string()));
+    if help == REFERENCE && declared.is_some_and(holds_another) {
+        help = REFERRED;
+    }
+    let named_in = |setting: &Setting| NAMES.contains(&setting.word.as_str());
+    let settings = if help == NAME { settings::of(attr) } else { Vec::new() };
+    let (stored, arguments) = match settings.into_iter().find(named_in) {
+        Some(setting) => (true, setting.value),
+        None => (samples::names_one(&arguments), arguments),
     };
+    if help == NAME && !stored && !arguments.is_empty() {
+        help = TYPED;
+    }
     let named = |field: Option<&Ident>| field.cloned().or_else(|| keyed.ident_in(arguments.clone()));
     let keys =
         BOTH.contains(&word.as_str()).then(|| keyed.keys_of(&samples::key_fields(&arguments))).flatten();
@@ -91,6 +103,29 @@ pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed
         samples::with_arguments(&for_field(help, named(field).as_ref()), &word, &arguments)
     };
     ctxt.error("T009", attr, format!("`{shown}` is not an attribute of entities"), help);
+}
+
+/// The settings of other libraries that contain the name under which a field is stored.
+const NAMES: [&str; 7] = ["name", "Name", "field", "column", "column_name", "rename", "PropertyName"];
+
+fn help_of(word: &str) -> Option<&'static str> {
+    FOREIGN.iter().find(|(names, _)| names.contains(&word)).map(|(_, help)| *help)
+}
+
+/// Returns `true` if a field contains another struct, and not the key of one: its type is in a `Box` or a list, or has the name of the field.
+fn holds_another(field: &Field) -> bool {
+    const AROUND: [&str; 6] = ["Box", "Vec", "Rc", "Arc", "HasOne", "BelongsTo"];
+    let name = field.ident.as_ref().map(|name| name.unraw().to_string());
+    grammar::names(field.ty.to_token_stream())
+        .into_iter()
+        .any(|part| AROUND.iter().any(|around| part == around) || Some(snake_case(&part.to_string())) == name)
+}
+
+/// Returns the help text for a piece of a key that is a word for generated values, such as `auto_increment`.
+pub(crate) fn help_of_piece(word: &Ident, before: Option<&Ident>) -> Option<String> {
+    let help = help_of(&word.unraw().to_string()).filter(|help| *help == CHOSEN)?;
+    let help = for_field(help, Some(before?));
+    Some(help.replacen("the attribute", &format!("`{word}`"), 1))
 }
 
 /// Returns the help text for an attribute that skips a field or gives it a default.

@@ -50,6 +50,16 @@ pub(super) const KEYS: &[(Symbol, &[&str])] = &[
     ),
 ];
 
+/// Words for a key in a list of settings, such as `#[entity(partition = "tenant", sort = "id")]`.
+const SETTINGS: [(Symbol, &[&str]); 2] =
+    [(PARTITION_KEY, &["partition", "hash"]), (ROW_KEY, &["row", "sort", "range"])];
+
+/// Returns the key that a word of another library declares inside `#[entity(…)]`.
+pub(crate) fn key_of_word(word: &str) -> Option<Symbol> {
+    let mut words = KEYS.iter().chain(&SETTINGS);
+    words.find(|(_, words)| words.contains(&word)).map(|(key, _)| *key)
+}
+
 /// Returns the setting that declares a key in another library's attribute.
 pub(crate) fn key_of_library(attr: &Attribute) -> Option<Setting> {
     name_of(attr).filter(|name| LIBRARIES.contains(&name.as_str()))?;
@@ -88,7 +98,11 @@ pub(crate) fn names_key(attr: &Attribute, key: Symbol) -> bool {
 /// Returns `true` if `#[entity(…)]` contains a word that declares a key. The error is then reported at that word.
 fn holds_key(attr: &Attribute, key: Symbol) -> bool {
     grammar::arguments(attr).into_iter().any(|token| match token {
-        TokenTree::Ident(word) => word == key || FOREIGN_KEYS.iter().any(|foreign| word == foreign),
+        TokenTree::Ident(word) => {
+            word == key
+                || FOREIGN_KEYS.iter().any(|foreign| word == foreign)
+                || key_of_word(&word.to_string()) == Some(key)
+        }
         _ => false,
     })
 }

@@ -69,10 +69,13 @@ fn of_another_library(words: ParseStream, input: &DeriveInput) -> syn::Result<()
 
 /// Returns the attributes that give the variants other names in keys: `#[key_part("draft")]` above `Draft`.
 pub(crate) fn named(data: &DataEnum, name: impl Fn(&Variant) -> Option<String>) -> String {
-    let named = data.variants.iter().filter_map(|variant| {
-        let name = name(variant).filter(|name| variant.ident != name)?;
-        Some(format!("`#[key_part({name:?})]` above `{}`", variant.ident))
-    });
+    let named = data.variants.iter().filter_map(|variant| Some((variant, name(variant)?)));
+    attributes(named.filter(|(variant, name)| variant.ident != name))
+}
+
+/// Returns the attribute above each variant that gives it a name in keys.
+pub(crate) fn attributes<'v>(named: impl Iterator<Item = (&'v Variant, String)>) -> String {
+    let named = named.map(|(variant, name)| format!("`#[key_part({name:?})]` above `{}`", variant.ident));
     named.collect::<Vec<_>>().join(", ")
 }
 

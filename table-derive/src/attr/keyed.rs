@@ -9,7 +9,7 @@ use syn::{Attribute, DeriveInput, Field, FieldsNamed, Ident, LitStr};
 
 use crate::attr::foreign_keys::{key_of_library, table_of_library};
 use crate::attr::keyed::marks::Mark;
-use crate::casing::{self, pascal_case};
+use crate::casing::{self, pascal_case, snake_case};
 use crate::codec;
 use crate::grammar;
 use crate::samples;
@@ -77,11 +77,18 @@ impl<'a> Keyed<'a> {
             };
             let new: Vec<String> = names
                 .into_iter()
-                .filter(|name| self.field(name).is_some() && !found.contains(name))
+                .filter_map(|name| self.meant(&name))
+                .filter(|name| !found.contains(name))
                 .collect();
             found.extend(new);
         }
         found
+    }
+
+    /// Returns the name of the field with this name, or with the same name in the casing of another language, such as `CustomerId`.
+    fn meant(&self, name: &str) -> Option<String> {
+        let snake = snake_case(name);
+        [name, &snake].into_iter().find(|name| self.field(name).is_some()).map(str::to_owned)
     }
 
     /// Returns the name of the struct.
@@ -175,13 +182,15 @@ impl<'a> Keyed<'a> {
 
     /// Returns a help text that shows the missing keys with these fields, or `None` if both keys are missing and only one field is given.
     pub(crate) fn keys_of(&self, fields: &[String]) -> Option<String> {
+        let fields: Vec<String> =
+            fields.iter().map(|name| self.meant(name).unwrap_or_else(|| name.clone())).collect();
         let (first, rest) = fields.split_first()?;
         let keys = match (self.declared(PARTITION_KEY).is_some(), self.declared(ROW_KEY).is_some()) {
             (true, true) => {
                 return Some("remove the attribute: both keys are declared above the struct".to_owned());
             }
-            (true, false) => self.keys(&[], Some(self.joined(fields))),
-            (false, true) => self.keys(fields, None),
+            (true, false) => self.keys(&[], Some(self.joined(&fields))),
+            (false, true) => self.keys(&fields, None),
             (false, false) if rest.is_empty() => return None,
             (false, false) => self.keys(std::slice::from_ref(first), Some(self.joined(rest))),
         };

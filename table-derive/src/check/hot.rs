@@ -5,7 +5,7 @@ use syn::Type;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
-use crate::check::missing::may_identify;
+use crate::check::missing::may_be_proposed;
 use crate::ctxt::Ctxt;
 use crate::grammar;
 use crate::model::Entity;
@@ -61,7 +61,7 @@ fn spread_by(entity: &Entity<'_>, key: &Key) -> String {
     let of_row = entity.row_key.iter().flat_map(Key::parts).find(|part| is_new(part.field));
     let mut others = entity.fields.iter().enumerate();
     let other =
-        || others.find(|(at, field)| is_new(*at) && may_identify(field)).map(|(_, field)| field.ident);
+        || others.find(|(at, field)| is_new(*at) && may_be_proposed(field)).map(|(_, field)| field.ident);
     let any = || entity.row_key.iter().chain([key]).flat_map(Key::parts).next().map(|part| &part.name);
     let name = of_row.map(|part| &part.name).or_else(other).or_else(any);
     name.map_or_else(|| "field".to_owned(), |name| name.unraw().to_string())

@@ -109,7 +109,7 @@ fn included_from_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     // If the list contains errors, the intended fields are unknown.
     for index in entity.indexes.iter().filter(|index| !index.attr.broken) {
         for name in index.attr.include.iter().flatten() {
-            let Some(at) = resolve(ctxt, &entity.fields, name) else { continue };
+            let Some(at) = resolve(ctxt, &entity.fields, name, None) else { continue };
             if entity.key_can_decode(at) {
                 let wrong = format!("`{name}` is part of the entity's key, which every copy includes");
                 ctxt.error(

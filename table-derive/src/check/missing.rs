@@ -10,6 +10,7 @@ use crate::ctxt::Ctxt;
 use crate::grammar;
 use crate::model::key::Key;
 use crate::model::{Entity, Field};
+use crate::role::{self, Role};
 use crate::symbol::{self, PARTITION_KEY, PROPERTY, ROW_KEY, Symbol};
 
 /// Reports a missing `PartitionKey` or `RowKey` (ENT-1).
@@ -25,11 +26,11 @@ pub(super) fn check<'m>(ctxt: &Ctxt, entity: &'m Entity<'_>, keys: impl Iterator
     });
     let mut report = |word: Symbol, what: &str| {
         let misspelt = entity.original.attrs.iter().find(|attr| resembles(attr, word));
-        let is_usable = |field: &&Field<'_>| {
-            if word == PARTITION_KEY { may_share(field) } else { may_identify(field) }
-        };
-        let example = unused.iter().position(is_usable).map(|at| unused.remove(at));
-        let help = match example.map(|field| field.ident.unraw().to_string()) {
+        let example = if word == PARTITION_KEY { shared(&unused, &of_type) } else { identifying(&unused) }
+            .first()
+            .copied();
+        unused.retain(|field| example.is_none_or(|example| field.ident != example.ident));
+        let help = match example.map(name_of) {
             _ if misspelt.is_some() => {
                 let pieces = misspelt.map(|attr| grammar::arguments(attr).to_string()).unwrap_or_default();
                 format!("write `#[{word}({pieces})]` above the struct")
@@ -40,14 +41,16 @@ pub(super) fn check<'m>(ctxt: &Ctxt, entity: &'m Entity<'_>, keys: impl Iterator
             Some(example) => format!(
                 "{what}: `#[{word}({example})]`, or a literal and fields: `#[{word}(\"{example}_\", {example})]`"
             ),
-            None if word == ROW_KEY => {
-                format!("write a constant, for one entity in each partition: `#[{word}(\"state\")]`")
-            }
+            None if word == ROW_KEY => format!(
+                "add a field that identifies the entity within its partition, such as an `id`; or, for one entity in each partition, write `#[{word}(\"\")]` \
+                 above the struct"
+            ),
             None => {
                 let help = "add a field whose entities share a partition";
-                match entity.fields.iter().find(|field| may_identify(field)) {
+                let all: Vec<&Field<'_>> = entity.fields.iter().collect();
+                match identifying(&all).first() {
                     Some(field) => {
-                        format!("{help}, or spread them: `#[{word}(bucket({}, 16))]`", field.ident.unraw())
+                        format!("{help}, or spread them: `#[{word}(bucket({}, 16))]`", name_of(field))
                     }
                     None => help.to_owned(),
                 }
@@ -88,20 +91,15 @@ pub(super) fn check<'m>(ctxt: &Ctxt, entity: &'m Entity<'_>, keys: impl Iterator
 /// single field becomes the `PartitionKey`, with one entity in each partition. A time is suggested only for the `RowKey`.
 fn both_missing(ctxt: &Ctxt, entity: &Entity<'_>) {
     let ident = &entity.original.ident;
-    let names = |is_usable: fn(&Field<'_>) -> bool| -> Vec<String> {
-        let fields = entity.fields.iter().filter(|field| is_usable(field));
-        fields.map(|field| field.ident.unraw().to_string()).collect()
-    };
-    let (shared, identifying) = (names(may_share), names(may_identify));
+    let fields: Vec<&Field<'_>> = entity.fields.iter().collect();
+    let names = |fields: Vec<&Field<'_>>| -> Vec<String> { fields.into_iter().map(name_of).collect() };
     let of_type = format!("{}_id", snake_case(&ident.unraw().to_string()));
+    let (shared, identifying) = (names(shared(&fields, &of_type)), names(identifying(&fields)));
     let own = identifying.iter().find(|name| **name == "id" || **name == of_type);
     // In most structs, the shared field comes before the identifier.
-    let owner = match (own, shared.first()) {
-        (Some(own), Some(first)) if own == first => {
-            shared.iter().find(|name| *name != own && name.ends_with("_id"))
-        }
-        (_, first) => first,
-    };
+    let place = |name: &String| fields.iter().position(|field| field.ident.unraw() == name);
+    let is_first = own.is_some_and(|own| shared.iter().all(|name| place(own) <= place(name)));
+    let owner = shared.iter().find(|name| Some(*name) != own && (!is_first || role::is_owner(name)));
     let row = own.or_else(|| identifying.iter().find(|name| Some(*name) != owner));
     let (keys, why) = match (owner, row) {
         (Some(owner), Some(row)) => (
@@ -110,7 +108,7 @@ fn both_missing(ctxt: &Ctxt, entity: &Entity<'_>) {
                 "the entities of one `{owner}` share a partition, and `{row}` identifies an entity in it"
             ),
         ),
-        (Some(only), None) => one_in_each_partition(only),
+        (Some(only), None) if role::of(only) != Role::Class => one_in_each_partition(only),
         (None, Some(own)) if shared.contains(own) => one_in_each_partition(own),
         (None, Some(time)) => (
             format!("#[partition_key(…)] #[row_key({time})]"),
@@ -118,17 +116,30 @@ fn both_missing(ctxt: &Ctxt, entity: &Entity<'_>) {
                 "name a field whose entities share a partition, such as a device, and `{time}` identifies an entity in it"
             ),
         ),
-        (None, None) => (
+        _ => (
             "#[partition_key(id)] #[row_key(\"\")]".to_owned(),
-            "with a field `id` that identifies an entity".to_owned(),
+            "no field identifies the entity, so add a field `id`".to_owned(),
         ),
     };
     ctxt.error(
         "T020",
         ident,
         format!("`{ident}` has no `partition_key` and no `row_key`"),
-        format!("write `{keys}` above the struct: {why}"),
+        format!("write `{keys}` above the struct: {why}{}", maintained(entity)),
     );
+}
+
+/// Returns the end of the help text for a struct ported from another client, whose fields include the Timestamp and the ETag.
+fn maintained(entity: &Entity<'_>) -> String {
+    let names = entity.fields.iter().map(name_of);
+    let names: Vec<String> =
+        names.filter(|name| ["timestamp", "etag", "e_tag"].contains(&name.as_str())).collect();
+    match names.join("` and `") {
+        names if names.contains("timestamp") => {
+            format!("; and remove `{names}`, which the store sets and reads return in `Versioned`")
+        }
+        _ => String::new(),
+    }
 }
 
 /// Returns the key attributes for a field that identifies an entity across the whole table, and the explanation for the help text.
@@ -152,16 +163,51 @@ fn resembles(attr: &Attribute, word: Symbol) -> bool {
     attr.path().get_ident().is_some_and(|name| symbol::distance(&name.to_string(), word.0) <= 2)
 }
 
+fn name_of(field: &Field<'_>) -> String {
+    field.ident.unraw().to_string()
+}
+
+/// Returns `true` if a field may be proposed for a key: its type and its name are those of an identifier, or its name says nothing.
+pub(super) fn may_be_proposed(field: &Field<'_>) -> bool {
+    may_identify(field) && !matches!(role::of(&name_of(field)), Role::Class | Role::Value)
+}
+
+/// Returns the fields that may identify an entity in its partition, best first: names of identifiers, then other names, then times.
+fn identifying<'f, 'm>(fields: &[&'f Field<'m>]) -> Vec<&'f Field<'m>> {
+    let mut fields: Vec<_> = fields.iter().copied().filter(|field| may_be_proposed(field)).collect();
+    fields.sort_by_key(|field| {
+        let role = role::of(&name_of(field));
+        if is_time(field) { role.max(Role::Time) } else { role }
+    });
+    fields
+}
+
+/// Returns the fields whose entities may share a partition, best first: names of owners, then other names in the order of the struct, then fields of few values.
+/// The entity's own identifier is no owner.
+fn shared<'f, 'm>(fields: &[&'f Field<'m>], own: &str) -> Vec<&'f Field<'m>> {
+    let role = |field: &Field<'_>| role::of(&name_of(field));
+    let is_proposed = |field: &&Field<'_>| {
+        may_identify(field) && !is_time(field) && !matches!(role(field), Role::Time | Role::Value)
+    };
+    let mut fields: Vec<_> = fields.iter().copied().filter(is_proposed).collect();
+    fields.sort_by_key(|field| {
+        let name = name_of(field);
+        let is_owner = name != own && role::is_owner(&name);
+        (!is_owner && role(field) == Role::Class, !is_owner)
+    });
+    fields
+}
+
 /// Returns `true` if a field may identify an entity: its type looks usable in keys and has more than two values, and it is not stored as JSON, in chunks or as
 /// `rest`.
-pub(super) fn may_identify(field: &Field<'_>) -> bool {
+fn may_identify(field: &Field<'_>) -> bool {
     may_be_part(field, field.ty) && name_of_type(field).is_some_and(|name| name != "bool")
 }
 
-/// Returns `true` if a field is suited to grouping entities into partitions: it may be an identifier, and its type is not a time.
-fn may_share(field: &Field<'_>) -> bool {
+/// Returns `true` if a field's type is named like a time.
+fn is_time(field: &Field<'_>) -> bool {
     const TIMES: [&str; 5] = ["DateTime", "NaiveDate", "NaiveTime", "Duration", "TimeDelta"];
-    may_identify(field) && name_of_type(field).is_some_and(|name| TIMES.iter().all(|time| name != time))
+    name_of_type(field).is_some_and(|name| TIMES.iter().any(|time| name == time))
 }
 
 /// Returns `true` if a value of the type looks usable in a key, and the field is not stored as JSON, in chunks or as `rest`.

@@ -3,7 +3,6 @@
 //! A struct may also be serialised with serde or stored with another library, so these attributes are allowed on a field with `#[property(…)]`, where the
 //! stored form is declared explicitly, and on a struct that names its table.
 
-use quote::ToTokens;
 use syn::Attribute;
 use syn::ext::IdentExt;
 
@@ -11,7 +10,6 @@ use crate::attr::foreign_keys::{LIBRARIES, table_of_library};
 use crate::attr::settings::{self, Effect};
 use crate::attr::stored;
 use crate::ctxt::Ctxt;
-use crate::grammar;
 use crate::model::{Entity, Field};
 use crate::symbol::{ENTITY, PROPERTY};
 
@@ -50,15 +48,12 @@ fn check_field(ctxt: &Ctxt, entity: &Entity<'_>, field: &Field<'_>, attribute: &
     }
     let (ident, word, name) = (field.ident.unraw(), &setting.word, &property.name);
     let text = setting.name().filter(|text| syn::parse_str::<syn::Ident>(text).is_ok());
-    let keep = format!("`#[property({name:?})]` above `{ident}` to keep `{name}`");
+    let keep = format!("write `#[property({name:?})]` above `{ident}` to keep the name in stored rows");
     let help = match (effect, text) {
         (Effect::Renames, Some(text)) => {
-            format!(
-                "write `#[property({text:?})]` in place of `{}`, or {keep}",
-                grammar::source(&attribute.to_token_stream())
-            )
+            format!("{keep}, or `#[property({text:?})]` for the name of `{library}`")
         }
-        (Effect::Renames, None) => format!("write {keep}"),
+        (Effect::Renames, None) => keep,
         _ => {
             let help = stored::help(effect, None, field.original, &entity.original.ident);
             format!(

@@ -77,18 +77,22 @@ impl Key {
                 PieceAttr::Literal(text) | PieceAttr::Meant(text) => {
                     key.pieces.push(Piece::Literal(text.clone()));
                 }
-                PieceAttr::Part { field: name, codec } => match resolve(ctxt, fields, name) {
-                    Some(field) => {
-                        let own = fields.get(field).and_then(|field| field.attrs.codec.as_ref());
-                        let codec = codec.or_own(own.map(|(_, codec)| codec));
-                        key.pieces.push(Piece::Part(Part {
-                            field,
-                            name: name.clone(),
-                            codec: Rc::new(codec),
-                        }));
+                PieceAttr::Part { field: name, codec } => {
+                    match resolve(ctxt, fields, name, key.last().as_ref()) {
+                        Some(field) => {
+                            let own = fields.get(field).and_then(|field| field.attrs.codec.as_ref());
+                            let codec = codec.or_own(own.map(|(_, codec)| codec));
+                            key.pieces.push(Piece::Part(Part {
+                                field,
+                                name: name.clone(),
+                                codec: Rc::new(codec),
+                            }));
+                        }
+                        None => {
+                            key.add_placeholder(fields, nearest(fields, name).filter(|at| !is_named(*at)))
+                        }
                     }
-                    None => key.add_placeholder(fields, nearest(fields, name).filter(|at| !is_named(*at))),
-                },
+                }
                 PieceAttr::Wrong(names) => {
                     let suggested =
                         names.iter().find_map(|name| fields.iter().position(|field| field.ident == name));
@@ -97,6 +101,11 @@ impl Key {
             }
         }
         key
+    }
+
+    /// Returns the field of the last piece.
+    fn last(&self) -> Option<Ident> {
+        self.parts().last().map(|part| part.name.clone())
     }
 
     /// Creates a placeholder for a missing key, which has already been reported.

@@ -245,9 +245,12 @@ fn renamed_elsewhere(ctxt: &Ctxt, input: &DeriveInput, data: &DataEnum) {
         let be = if idents.len() == 1 { "is" } else { "are" };
         let wrong =
             format!("`{library}({word})` does not change how {} {be} written in keys", idents.join(", "));
-        let keep = first.ident.unraw().to_string();
-        let help =
-            format!("write {}; to keep `{keep}`, write `#[key_part({keep:?})]`", key_part::named(data, name));
+        let kept = data.variants.iter().filter(|variant| name(variant).is_some());
+        let kept = key_part::attributes(kept.map(|variant| (variant, variant.ident.unraw().to_string())));
+        let help = format!(
+            "write {kept} to keep the names in stored keys; for the names of `{library}` write {}",
+            key_part::named(data, name)
+        );
         ctxt.error("T015", attribute, wrong, help);
     }
 }

@@ -45,8 +45,9 @@ impl<'a> Projection<'a> {
         let help = "each field has the name and type of a field of the entity";
         let named = shape::named_fields(ctxt, input, what, help)?;
         shape::no_parameters(ctxt, input, what, "write one struct for each concrete type")?;
+        let of = attrs.of.or(attrs.suggested);
         for field in &named.named {
-            stored_name(ctxt, field);
+            stored_name(ctxt, field, of.as_ref());
         }
         let fields = named.named.iter().filter_map(|field| {
             let ident = field.ident.as_ref()?;
@@ -54,27 +55,26 @@ impl<'a> Projection<'a> {
             Some(Field { ident, ty: &field.ty, column })
         });
         let fields = fields.collect();
-        Some(Self {
-            original: input,
-            runtime: attrs.runtime.unwrap_or_else(runtime),
-            of: attrs.of.or(attrs.suggested),
-            fields,
-        })
+        Some(Self { original: input, runtime: attrs.runtime.unwrap_or_else(runtime), of, fields })
     }
 }
 
-/// Reports `#[property("FirstName")]`, which only an entity has. The field of a projection has the name of the entity's field.
-fn stored_name(ctxt: &Ctxt, field: &syn::Field) {
+/// Reports `#[property(…)]`, which belongs on the field of the entity. The field of a projection has the same name.
+fn stored_name(ctxt: &Ctxt, field: &syn::Field, of: Option<&Path>) {
+    let of = of.and_then(|of| of.segments.last());
+    let entity = of.map_or_else(|| "the entity".to_owned(), |of| format!("`{}`", of.ident));
+    let own = field.ident.as_ref().map(|own| own.unraw().to_string()).unwrap_or_default();
     for attr in field.attrs.iter().filter(|attr| attr.path() == &PROPERTY) {
-        let stored = samples::key_fields(&grammar::arguments(attr)).into_iter().next();
+        let stored = grammar::arguments(attr).into_iter().next();
+        let stored = stored.and_then(|stored| samples::name_in(&stored.to_string()));
         let name = stored.map(|name| snake_case(&name)).filter(|name| syn::parse_str::<Ident>(name).is_ok());
-        let help = match name {
-            Some(name) => format!(
-                "write `{name}: {}`: a field of a projection has the name of the entity's field",
-                grammar::type_text(&field.ty)
-            ),
-            None => "remove it: a field of a projection has the name of the entity's field".to_owned(),
-        };
-        ctxt.error("T009", attr, "`property` is not an attribute of projections", help);
+        let other = name.filter(|name| *name != own).map(|name| {
+            format!("; if its field is `{name}`, write `{name}: {}`", grammar::type_text(&field.ty))
+        });
+        let help = format!(
+            "remove it: `{own}` is read from the property of the field `{own}` of {entity}, under its stored name{}",
+            other.unwrap_or_default()
+        );
+        ctxt.error("T003", attr, format!("`property` belongs on the field of {entity}"), help);
     }
 }

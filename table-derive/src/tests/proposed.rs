@@ -24,7 +24,7 @@ fn codes(message: &str) -> impl Iterator<Item = &str> {
     let is_whole =
         |code: &&str| !["…", "path::To", "(field)"].iter().any(|placeholder| code.contains(placeholder));
     // The declaration may have no field that identifies the entity.
-    codes.filter(is_whole).filter(|_| !help.contains("with a field `id`"))
+    codes.filter(is_whole).filter(|_| !help.contains("add a field `id`"))
 }
 
 /// Returns the declaration with the proposed code in place of the wrong code, or `None` if the code is a name or an example.

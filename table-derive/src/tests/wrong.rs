@@ -12,7 +12,7 @@ use syn::parse_quote;
 use crate::derive;
 
 /// The test files, each with the name of the snapshot of its messages.
-pub(super) const FILES: [(&str, &str); 10] = [
+pub(super) const FILES: [(&str, &str); 11] = [
     ("keys", include_str!("wrong/keys.txt")),
     ("entity", include_str!("wrong/entity.txt")),
     ("index", include_str!("wrong/index.txt")),
@@ -23,6 +23,7 @@ pub(super) const FILES: [(&str, &str); 10] = [
     ("libraries", include_str!("wrong/libraries.txt")),
     ("types", include_str!("wrong/types.txt")),
     ("first_day", include_str!("wrong/first_day.txt")),
+    ("migrant", include_str!("wrong/migrant.txt")),
 ];
 
 /// A declaration with one error.

@@ -74,7 +74,7 @@ pub(super) const WORDS: Words = Words {
         ),
         (
             "schema",
-            "remove it: schemas are not numbered; a changed struct is compared with the stored schema when the table is opened",
+            "remove it: a table has no schema of a database, and schemas of entities are not numbered; a changed struct is compared with the stored schema when the table is opened",
         ),
         (
             "indexes",

@@ -8,15 +8,15 @@ const BOTH: &str = "write `#[partition_key({department})] #[row_key(\"\")]` abov
 /// The help text for a table name.
 const TABLE: &str = "write `#[entity(table = \"Company\")]` above the struct";
 /// The help text for a property name.
-const NAME: &str = "write `#[property(\"Name\")]` above `{name}`";
+pub(super) const NAME: &str = "write `#[property(\"Name\")]` above `{name}`";
 /// The help text for a reference to another entity.
-const REFERENCE: &str =
+pub(super) const REFERENCE: &str =
     "remove the attribute: `{owner}` is stored as the key of the other entity, which a second `get` reads";
 /// The help text for a field that would contain other entities.
-const REFERRED: &str = "remove the field `{items}`: related entities are entities of their own; in the same partition, one query reads them together, \
+pub(super) const REFERRED: &str = "remove the field `{items}`: related entities are entities of their own; in the same partition, one query reads them together, \
                         `#[derive(EntityGroup)]`";
 /// The help text for a value that the database would generate.
-const CHOSEN: &str = "remove the attribute: the program sets `{id}` before the insert, a `Uuid` to `Uuid::now_v7()`, a number to the next one of a \
+pub(super) const CHOSEN: &str = "remove the attribute: the program sets `{id}` before the insert, a `Uuid` to `Uuid::now_v7()`, a number to the next one of a \
                       `table_patterns::sequence`";
 /// The help text for an attribute that limits a field's length.
 const CHECKED: &str = "remove the attribute: the length of `{name}` is checked by the program; the service allows 32 Ki characters";
@@ -27,7 +27,8 @@ const MAINTAINED: &str = "remove the field `{version}`: the store maintains the 
 const NAMES: &str = "remove the attribute: properties are named in Pascal case, `first_name` as `FirstName`; rename one with `#[property(\"GivenName\")]` \
                      above its field";
 /// The help text for an attribute that sets the type of a column.
-const TYPED: &str = "remove the attribute: `{amount}` is stored as a property of the type of its field";
+pub(super) const TYPED: &str =
+    "remove the attribute: `{amount}` is stored as a property of the type of its field";
 /// The help text for a timestamp that the database would set.
 const SET: &str = "remove the attribute: the program sets `{created}`; the time of the last write is the Timestamp, which reads return in `Versioned`";
 /// The help text for an attribute without an effect.
@@ -126,6 +127,9 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
             "BsonElement",
             "DynamoDBProperty",
             "field_name",
+            "attribute",
+            "Attribute",
+            "field",
         ],
         NAME,
     ),

@@ -8,6 +8,7 @@ use crate::attr::keyed::Keyed;
 use crate::attr::settings;
 use crate::ctxt::Ctxt;
 use crate::grammar;
+use crate::role::{self, Role};
 use crate::symbol::{ENTITY, PARTITION_KEY, ROW_KEY};
 
 /// An attribute of a field that declares a key, such as `#[row_key]` or `#[hash_key]`.
@@ -91,12 +92,17 @@ impl Keyed<'_> {
         format!("write `{keys}` above the struct, and {removed} from the field{}{more}", self.plural())
     }
 
-    /// Returns a field that may be shared by the entities of a partition: the first text outside the `RowKey`.
+    /// Returns a field that may be shared by the entities of a partition: a text outside the `RowKey`, if possible one that is named like an owner.
     fn shared(&self, row: &[String]) -> Option<String> {
         let of_row = self.fields_of(ROW_KEY);
         let texts = self.fields().filter(|field| grammar::type_text(&field.ty) == "String");
-        let mut names = texts.filter_map(|field| Some(field.ident.as_ref()?.unraw().to_string()));
-        names.find(|name| !row.contains(name) && !of_row.contains(name))
+        let names = texts.filter_map(|field| Some(field.ident.as_ref()?.unraw().to_string()));
+        let is_proposed = |name: &String| {
+            !row.contains(name)
+                && !of_row.contains(name)
+                && !matches!(role::of(name), Role::Time | Role::Value)
+        };
+        names.filter(is_proposed).min_by_key(|name| !role::is_owner(name))
     }
 
     fn plural(&self) -> &'static str {

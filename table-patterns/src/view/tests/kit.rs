@@ -24,10 +24,24 @@ use crate::outbox::rows::fresh;
 use crate::view::{Projection, View, ViewTable};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company")]
+#[entity(table = "Company", feed)]
 #[partition_key(department)]
 #[row_key("empid_", id)]
 pub(super) struct Employee {
+    pub(super) department: String,
+    #[digits(6)]
+    pub(super) id: u32,
+    pub(super) name: String,
+    pub(super) city: String,
+    pub(super) age: i32,
+}
+
+/// An employee, as written by a program that records no changes.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company", schema_name = "Employee")]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+pub(super) struct Unrecorded {
     pub(super) department: String,
     #[digits(6)]
     pub(super) id: u32,

@@ -173,7 +173,7 @@ proptest! {
 
 /// An employee, as declared by a program that is unaware of the indexes.
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Staff")]
+#[entity(table = "Staff", feed)]
 #[partition_key(department)]
 #[row_key(id)]
 struct Unindexed {

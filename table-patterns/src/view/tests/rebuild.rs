@@ -13,7 +13,7 @@ use table_core::retry::Retry;
 use table_core::store::TableStore;
 use table_core::{ErrorCode, Result, TableStoreExt};
 
-use super::kit::{Company, Department, Employee, Headcount};
+use super::kit::{Company, Department, Employee, Headcount, Unrecorded};
 use super::verbs::Ages;
 use crate::faults::Call;
 use crate::feed::Cursor;
@@ -40,9 +40,9 @@ fn shares_are_read_only_for_entities_that_have_some() {
 #[test]
 fn a_rebuild_requests_many_entities_at_once() {
     let company = Company::new();
-    let table = company.engine.table::<Employee>();
+    let table = company.engine.table::<Unrecorded>();
     let one =
-        |id| Employee { department: "Sales".into(), id, name: "A".into(), city: "Rome".into(), age: 70 };
+        |id| Unrecorded { department: "Sales".into(), id, name: "A".into(), city: "Rome".into(), age: 70 };
     block_on(table.bulk().insert_all((0..500).map(one))).unwrap();
     company.store.heal();
     block_on(company.view.rebuild().run()).unwrap();
@@ -58,7 +58,7 @@ fn a_rebuild_requests_many_entities_at_once() {
     company.assert_right("rebuilt");
     // Another tool makes these writes without recording them in the feed.
     for id in (0..500).step_by(9) {
-        block_on(table.delete(Employee::key("Sales", id), IfMatch::Any)).unwrap();
+        block_on(table.delete(Unrecorded::key("Sales", id), IfMatch::Any)).unwrap();
     }
     let built = block_on(company.view.rebuild().run()).unwrap();
     assert_eq!((built.applied, built.removed), (444, 56));
@@ -69,10 +69,10 @@ fn a_rebuild_requests_many_entities_at_once() {
 fn imp_6_a_new_view_over_old_rows_refuses_queries_until_it_is_built() {
     let company = Company::new();
     // These rows were written before the feed existed.
-    let table = company.engine.table::<Employee>();
+    let table = company.engine.table::<Unrecorded>();
     for id in 0..25 {
         let old =
-            Employee { department: "Sales".into(), id, name: "Old".into(), city: "London".into(), age: 36 };
+            Unrecorded { department: "Sales".into(), id, name: "Old".into(), city: "London".into(), age: 36 };
         block_on(table.insert(&old)).unwrap();
     }
     block_on(
@@ -118,9 +118,9 @@ fn imp_6_a_rebuild_repairs_errors_left_by_others() {
         company.engine.table::<Headcount>().update(Headcount::key("London", "all"), |row| row.years = 7),
     )
     .unwrap();
-    let table = company.engine.table::<Employee>();
-    block_on(table.delete(Employee::key("Sales", 0), IfMatch::Any)).unwrap();
-    block_on(table.update(Employee::key("Sales", 1), |one| one.city = "Paris".into())).unwrap();
+    let table = company.engine.table::<Unrecorded>();
+    block_on(table.delete(Unrecorded::key("Sales", 0), IfMatch::Any)).unwrap();
+    block_on(table.update(Unrecorded::key("Sales", 1), |one| one.city = "Paris".into())).unwrap();
     block_on(company.engine.table::<Headcount>().delete(Headcount::key("Sales", "all"), IfMatch::Any))
         .unwrap();
     assert_ne!(company.stored(), Company::expected(&company.sources()));

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use table_core::Entity;
+use table_core::entity::FeedEntity;
 use table_core::selection::{Partition, Point, Selection};
 
 use crate::declared::model::Ticket;
@@ -11,7 +11,7 @@ use crate::declared::model::Ticket;
 pub(crate) const TENANT: &str = "contoso";
 
 /// A ticket type that declares two or more features.
-pub(crate) trait Case: Entity + Clone + Debug + PartialEq + Send + Sync + 'static {
+pub(crate) trait Case: FeedEntity + Clone + Debug + PartialEq + Send + Sync + 'static {
     fn of(ticket: Ticket) -> Self;
     fn ticket(&self) -> Ticket;
     fn at(number: u32) -> Selection<Self, Point>;

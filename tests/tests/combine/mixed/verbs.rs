@@ -231,7 +231,7 @@ mod people {
     use table_patterns::view::{Projection, View};
 
     #[derive(Entity, Clone, Debug)]
-    #[entity(table = "People")]
+    #[entity(table = "People", feed)]
     #[partition_key(team)]
     #[row_key("person_", number)]
     #[index(ByName, partition_key("name_", name), row_key("person_", team, "_", number))]

@@ -15,7 +15,7 @@ pub const TENANT: &str = "contoso";
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
 )]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", copies_from(Owner), set = Desk)]
+#[entity(table = "Desk", feed, copies_from(Owner), set = Desk)]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", number))]

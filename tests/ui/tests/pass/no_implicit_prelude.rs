@@ -1,5 +1,7 @@
 #![no_implicit_prelude]
 
+pub mod child;
+
 /// A module to which a path without a leading `::` would refer instead of to the crate.
 mod core {}
 #[expect(dead_code, reason = "only a conflicting name")]
@@ -64,6 +66,7 @@ struct Employee {
 
 /// Uses the declarations.
 pub fn main() {
+    child::main();
     let _ = Employee::key("Sales", 223, 7_u64, Stage::Draft);
     let _ = Employee::rows("Sales").id_is(223).at(7..=9);
     let _ = <Age as ::table_core::FromEntity>::select();

@@ -18,10 +18,10 @@ mod proposed_1 {
     use super::types::*;
 
     #[derive(Entity)]
-    #[partition_key(text)]
+    #[partition_key(number)]
     #[row_key("")]
     struct Declared {
-        text: String,
+        number: u32,
     }
 }
 
@@ -29,11 +29,10 @@ mod proposed_2 {
     use super::types::*;
 
     #[derive(Entity)]
-    #[partition_key(text)]
-    #[row_key(number)]
+    #[partition_key(id)]
+    #[row_key("")]
     struct Declared {
-        text: String,
-        number: u32,
+        id: String,
     }
 }
 
@@ -41,51 +40,14 @@ mod proposed_3 {
     use super::types::*;
 
     #[derive(Entity)]
-    #[partition_key(text)]
-    #[row_key(at)]
+    #[partition_key(host_id)]
+    #[row_key("")]
     struct Declared {
-        text: String,
-        at: DateTime<Utc>,
-    }
-}
-
-mod proposed_4 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key(text)]
-    #[row_key(day)]
-    struct Declared {
-        text: String,
-        day: NaiveDate,
-    }
-}
-
-mod proposed_5 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key(text)]
-    #[row_key(lasts)]
-    struct Declared {
-        text: String,
-        lasts: Duration,
-    }
-}
-
-mod proposed_6 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key(text)]
-    #[row_key(host_id)]
-    struct Declared {
-        text: String,
         host_id: Ipv4Addr,
     }
 }
 
-mod proposed_7 {
+mod proposed_4 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -97,19 +59,31 @@ mod proposed_7 {
     }
 }
 
-mod proposed_8 {
+mod proposed_5 {
     use super::types::*;
 
     #[derive(Entity)]
-    #[row_key("text_", text)]
+    #[row_key(number)]
     #[partition_key(owner)]
     struct Declared {
         owner: String,
-        text: String,
+        number: u32,
     }
 }
 
-mod proposed_9 {
+mod proposed_6 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[row_key("number_", number)]
+    #[partition_key(owner)]
+    struct Declared {
+        owner: String,
+        number: u32,
+    }
+}
+
+mod proposed_7 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -121,19 +95,7 @@ mod proposed_9 {
     }
 }
 
-mod proposed_10 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key(number)]
-    #[row_key(text)]
-    struct Declared {
-        text: String,
-        number: u32,
-    }
-}
-
-mod proposed_11 {
+mod proposed_8 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -145,233 +107,19 @@ mod proposed_11 {
     }
 }
 
-mod proposed_12 {
+mod proposed_9 {
     use super::types::*;
 
     #[derive(Entity)]
-    #[partition_key(bucket(text, 16))]
-    #[row_key(text)]
-    struct Declared {
-        text: String,
-    }
-}
-
-mod proposed_13 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key(address)]
-    #[row_key(text)]
-    struct Declared {
-        text: String,
-        address: IpAddr,
-    }
-}
-
-mod proposed_14 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key("address_", address)]
-    #[row_key(text)]
-    struct Declared {
-        text: String,
-        address: IpAddr,
-    }
-}
-
-mod proposed_15 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key(wide)]
-    #[row_key(number)]
-    struct Declared {
-        number: u32,
-        wide: i128,
-    }
-}
-
-mod proposed_16 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key("wide_", wide)]
-    #[row_key(number)]
-    struct Declared {
-        number: u32,
-        wide: i128,
-    }
-}
-
-mod proposed_17 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key("host_id_", host_id)]
-    #[row_key(number)]
-    struct Declared {
-        number: u32,
-        host_id: Ipv4Addr,
-    }
-}
-
-mod proposed_18 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[row_key(wide)]
+    #[row_key(at)]
     #[partition_key(owner)]
     struct Declared {
         owner: String,
-        wide: i128,
+        at: DateTime<Utc>,
     }
 }
 
-mod proposed_19 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key(code)]
-    #[row_key(wide)]
-    struct Declared {
-        wide: i128,
-        code: Code,
-    }
-}
-
-mod proposed_20 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key("code_", code)]
-    #[row_key(wide)]
-    struct Declared {
-        wide: i128,
-        code: Code,
-    }
-}
-
-mod proposed_21 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[row_key(letter)]
-    #[partition_key(owner)]
-    struct Declared {
-        owner: String,
-        letter: char,
-    }
-}
-
-mod proposed_22 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[row_key("letter_", letter)]
-    #[partition_key(owner)]
-    struct Declared {
-        owner: String,
-        letter: char,
-    }
-}
-
-mod proposed_23 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key(owner)]
-    #[row_key(flag)]
-    struct Declared {
-        owner: String,
-        flag: bool,
-    }
-}
-
-mod proposed_24 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key(letter)]
-    #[row_key(flag)]
-    struct Declared {
-        flag: bool,
-        letter: char,
-    }
-}
-
-mod proposed_25 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key("letter_", letter)]
-    #[row_key(flag)]
-    struct Declared {
-        flag: bool,
-        letter: char,
-    }
-}
-
-mod proposed_26 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[row_key("lasts_", lasts)]
-    #[partition_key(owner)]
-    struct Declared {
-        owner: String,
-        lasts: Duration,
-    }
-}
-
-mod proposed_27 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[row_key("state")]
-    #[partition_key(owner)]
-    struct Declared {
-        owner: String,
-    }
-}
-
-mod proposed_28 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key(guid)]
-    #[row_key(letter)]
-    struct Declared {
-        letter: char,
-        guid: Uuid,
-    }
-}
-
-mod proposed_29 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key("guid_", guid)]
-    #[row_key(letter)]
-    struct Declared {
-        letter: char,
-        guid: Uuid,
-    }
-}
-
-mod proposed_30 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[row_key(guid)]
-    #[partition_key(owner)]
-    struct Declared {
-        owner: String,
-        guid: Uuid,
-    }
-}
-
-mod proposed_31 {
+mod proposed_10 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -383,67 +131,19 @@ mod proposed_31 {
     }
 }
 
-mod proposed_32 {
+mod proposed_11 {
     use super::types::*;
 
     #[derive(Entity)]
-    #[row_key("day_", day)]
-    #[partition_key(owner)]
+    #[partition_key(bucket(at, 16))]
+    #[row_key(text)]
     struct Declared {
-        owner: String,
-        day: NaiveDate,
+        text: String,
+        at: DateTime<Utc>,
     }
 }
 
-mod proposed_33 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[row_key(time)]
-    #[partition_key(owner)]
-    struct Declared {
-        owner: String,
-        time: NaiveTime,
-    }
-}
-
-mod proposed_34 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[row_key("time_", time)]
-    #[partition_key(owner)]
-    struct Declared {
-        owner: String,
-        time: NaiveTime,
-    }
-}
-
-mod proposed_35 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[row_key(took)]
-    #[partition_key(owner)]
-    struct Declared {
-        owner: String,
-        took: TimeDelta,
-    }
-}
-
-mod proposed_36 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[row_key("took_", took)]
-    #[partition_key(owner)]
-    struct Declared {
-        owner: String,
-        took: TimeDelta,
-    }
-}
-
-mod proposed_37 {
+mod proposed_12 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -455,7 +155,127 @@ mod proposed_37 {
     }
 }
 
-mod proposed_38 {
+mod proposed_13 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[row_key("address_", address)]
+    #[partition_key(owner)]
+    struct Declared {
+        owner: String,
+        address: IpAddr,
+    }
+}
+
+mod proposed_14 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key(address)]
+    #[row_key(text)]
+    struct Declared {
+        text: String,
+        address: IpAddr,
+    }
+}
+
+mod proposed_15 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key("address_", address)]
+    #[row_key(text)]
+    struct Declared {
+        text: String,
+        address: IpAddr,
+    }
+}
+
+mod proposed_16 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key(number)]
+    #[row_key(day)]
+    struct Declared {
+        number: u32,
+        day: NaiveDate,
+    }
+}
+
+mod proposed_17 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key(number)]
+    #[row_key(lasts)]
+    struct Declared {
+        number: u32,
+        lasts: Duration,
+    }
+}
+
+mod proposed_18 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key(number)]
+    #[row_key(id)]
+    struct Declared {
+        number: u32,
+        id: Ipv4Addr,
+    }
+}
+
+mod proposed_19 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key(wide)]
+    #[row_key(number)]
+    struct Declared {
+        number: u32,
+        wide: i128,
+    }
+}
+
+mod proposed_20 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key("wide_", wide)]
+    #[row_key(number)]
+    struct Declared {
+        number: u32,
+        wide: i128,
+    }
+}
+
+mod proposed_21 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key("host_id_", host_id)]
+    #[row_key(number)]
+    struct Declared {
+        number: u32,
+        host_id: Ipv4Addr,
+    }
+}
+
+mod proposed_22 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[row_key(wide)]
+    #[partition_key(owner)]
+    struct Declared {
+        owner: String,
+        wide: i128,
+    }
+}
+
+mod proposed_23 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -467,7 +287,223 @@ mod proposed_38 {
     }
 }
 
+mod proposed_24 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[row_key("code_", code)]
+    #[partition_key(owner)]
+    struct Declared {
+        owner: String,
+        code: Code,
+    }
+}
+
+mod proposed_25 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key(code)]
+    #[row_key(wide)]
+    struct Declared {
+        wide: i128,
+        code: Code,
+    }
+}
+
+mod proposed_26 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key("code_", code)]
+    #[row_key(wide)]
+    struct Declared {
+        wide: i128,
+        code: Code,
+    }
+}
+
+mod proposed_27 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[row_key(letter)]
+    #[partition_key(owner)]
+    struct Declared {
+        owner: String,
+        letter: char,
+    }
+}
+
+mod proposed_28 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[row_key("letter_", letter)]
+    #[partition_key(owner)]
+    struct Declared {
+        owner: String,
+        letter: char,
+    }
+}
+
+mod proposed_29 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key(owner)]
+    #[row_key(flag)]
+    struct Declared {
+        owner: String,
+        flag: bool,
+    }
+}
+
+mod proposed_30 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key(letter)]
+    #[row_key(flag)]
+    struct Declared {
+        flag: bool,
+        letter: char,
+    }
+}
+
+mod proposed_31 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key("letter_", letter)]
+    #[row_key(flag)]
+    struct Declared {
+        flag: bool,
+        letter: char,
+    }
+}
+
+mod proposed_32 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[row_key("lasts_", lasts)]
+    #[partition_key(owner)]
+    struct Declared {
+        owner: String,
+        lasts: Duration,
+    }
+}
+
+mod proposed_33 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[row_key(guid)]
+    #[partition_key(owner)]
+    struct Declared {
+        owner: String,
+        guid: Uuid,
+    }
+}
+
+mod proposed_34 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[row_key("guid_", guid)]
+    #[partition_key(owner)]
+    struct Declared {
+        owner: String,
+        guid: Uuid,
+    }
+}
+
+mod proposed_35 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key(guid)]
+    #[row_key(letter)]
+    struct Declared {
+        letter: char,
+        guid: Uuid,
+    }
+}
+
+mod proposed_36 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key("guid_", guid)]
+    #[row_key(letter)]
+    struct Declared {
+        letter: char,
+        guid: Uuid,
+    }
+}
+
+mod proposed_37 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[row_key("day_", day)]
+    #[partition_key(owner)]
+    struct Declared {
+        owner: String,
+        day: NaiveDate,
+    }
+}
+
+mod proposed_38 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[row_key(time)]
+    #[partition_key(owner)]
+    struct Declared {
+        owner: String,
+        time: NaiveTime,
+    }
+}
+
 mod proposed_39 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[row_key("time_", time)]
+    #[partition_key(owner)]
+    struct Declared {
+        owner: String,
+        time: NaiveTime,
+    }
+}
+
+mod proposed_40 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key(owner)]
+    #[row_key(took)]
+    struct Declared {
+        owner: String,
+        took: TimeDelta,
+    }
+}
+
+mod proposed_41 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[row_key("took_", took)]
+    #[partition_key(owner)]
+    struct Declared {
+        owner: String,
+        took: TimeDelta,
+    }
+}
+
+mod proposed_42 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -478,7 +514,7 @@ mod proposed_39 {
     }
 }
 
-mod proposed_40 {
+mod proposed_43 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -489,7 +525,7 @@ mod proposed_40 {
     }
 }
 
-mod proposed_41 {
+mod proposed_44 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -500,7 +536,7 @@ mod proposed_41 {
     }
 }
 
-mod proposed_42 {
+mod proposed_45 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -512,7 +548,7 @@ mod proposed_42 {
     }
 }
 
-mod proposed_43 {
+mod proposed_46 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -524,7 +560,7 @@ mod proposed_43 {
     }
 }
 
-mod proposed_44 {
+mod proposed_47 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -536,7 +572,7 @@ mod proposed_44 {
     }
 }
 
-mod proposed_45 {
+mod proposed_48 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -548,7 +584,7 @@ mod proposed_45 {
     }
 }
 
-mod proposed_46 {
+mod proposed_49 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -560,7 +596,7 @@ mod proposed_46 {
     }
 }
 
-mod proposed_47 {
+mod proposed_50 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -572,7 +608,7 @@ mod proposed_47 {
     }
 }
 
-mod proposed_48 {
+mod proposed_51 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -584,7 +620,7 @@ mod proposed_48 {
     }
 }
 
-mod proposed_49 {
+mod proposed_52 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -596,7 +632,7 @@ mod proposed_49 {
     }
 }
 
-mod proposed_50 {
+mod proposed_53 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -609,7 +645,7 @@ mod proposed_50 {
     }
 }
 
-mod proposed_51 {
+mod proposed_54 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -621,7 +657,7 @@ mod proposed_51 {
     }
 }
 
-mod proposed_52 {
+mod proposed_55 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -633,7 +669,7 @@ mod proposed_52 {
     }
 }
 
-mod proposed_53 {
+mod proposed_56 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -645,7 +681,7 @@ mod proposed_53 {
     }
 }
 
-mod proposed_54 {
+mod proposed_57 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -657,7 +693,7 @@ mod proposed_54 {
     }
 }
 
-mod proposed_55 {
+mod proposed_58 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -671,7 +707,7 @@ mod proposed_55 {
     }
 }
 
-mod proposed_56 {
+mod proposed_59 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -685,7 +721,7 @@ mod proposed_56 {
     }
 }
 
-mod proposed_57 {
+mod proposed_60 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -699,7 +735,7 @@ mod proposed_57 {
     }
 }
 
-mod proposed_58 {
+mod proposed_61 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -714,7 +750,7 @@ mod proposed_58 {
     }
 }
 
-mod proposed_59 {
+mod proposed_62 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -729,58 +765,13 @@ mod proposed_59 {
     }
 }
 
-mod proposed_60 {
+mod proposed_63 {
     use super::types::*;
 
     #[derive(Entity)]
     #[partition_key(owner)]
     #[row_key("row_", escaped(title), "!", id)]
     #[index(ByName, row_key("name_", without('-', name), "-", escaped(title), "!", id))]
-    struct Declared {
-        owner: String,
-        id: u32,
-        name: String,
-        title: String,
-    }
-}
-
-mod proposed_61 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key(owner)]
-    #[row_key(id)]
-    #[index(ByName, partition_key("name_", without('-', name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
-    struct Declared {
-        owner: String,
-        id: u32,
-        name: String,
-        title: String,
-    }
-}
-
-mod proposed_62 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key(owner)]
-    #[row_key("row_", escaped(title), "!", id)]
-    #[index(ByName, row_key("name_", without('_', name), "_", escaped(title), "!", id))]
-    struct Declared {
-        owner: String,
-        id: u32,
-        name: String,
-        title: String,
-    }
-}
-
-mod proposed_63 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key(owner)]
-    #[row_key(id)]
-    #[index(ByName, partition_key("name_", without('_', name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
     struct Declared {
         owner: String,
         id: u32,
@@ -795,7 +786,7 @@ mod proposed_64 {
     #[derive(Entity)]
     #[partition_key(owner)]
     #[row_key(id)]
-    #[index(ByName, partition_key("name_", percent(name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
+    #[index(ByName, partition_key("name_", without('-', name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
     struct Declared {
         owner: String,
         id: u32,
@@ -809,8 +800,8 @@ mod proposed_65 {
 
     #[derive(Entity)]
     #[partition_key(owner)]
-    #[row_key(id)]
-    #[index(ByName, partition_key("name_", caret(name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
+    #[row_key("row_", escaped(title), "!", id)]
+    #[index(ByName, row_key("name_", without('_', name), "_", escaped(title), "!", id))]
     struct Declared {
         owner: String,
         id: u32,
@@ -825,7 +816,7 @@ mod proposed_66 {
     #[derive(Entity)]
     #[partition_key(owner)]
     #[row_key(id)]
-    #[index(ByName, partition_key("name_", bars(name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
+    #[index(ByName, partition_key("name_", without('_', name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
     struct Declared {
         owner: String,
         id: u32,
@@ -840,7 +831,7 @@ mod proposed_67 {
     #[derive(Entity)]
     #[partition_key(owner)]
     #[row_key(id)]
-    #[index(ByName, partition_key("name_", base64(name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
+    #[index(ByName, partition_key("name_", percent(name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
     struct Declared {
         owner: String,
         id: u32,
@@ -854,8 +845,8 @@ mod proposed_68 {
 
     #[derive(Entity)]
     #[partition_key(owner)]
-    #[row_key("row_", escaped(title), "!", id)]
-    #[index(ByName, row_key("name_", folded(lower, escaped(name)), "!", escaped(title), "!", id))]
+    #[row_key(id)]
+    #[index(ByName, partition_key("name_", caret(name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
     struct Declared {
         owner: String,
         id: u32,
@@ -870,7 +861,7 @@ mod proposed_69 {
     #[derive(Entity)]
     #[partition_key(owner)]
     #[row_key(id)]
-    #[index(ByName, partition_key("name_", folded(lower, name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
+    #[index(ByName, partition_key("name_", bars(name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
     struct Declared {
         owner: String,
         id: u32,
@@ -880,6 +871,51 @@ mod proposed_69 {
 }
 
 mod proposed_70 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key(owner)]
+    #[row_key(id)]
+    #[index(ByName, partition_key("name_", base64(name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
+    struct Declared {
+        owner: String,
+        id: u32,
+        name: String,
+        title: String,
+    }
+}
+
+mod proposed_71 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key(owner)]
+    #[row_key("row_", escaped(title), "!", id)]
+    #[index(ByName, row_key("name_", folded(lower, escaped(name)), "!", escaped(title), "!", id))]
+    struct Declared {
+        owner: String,
+        id: u32,
+        name: String,
+        title: String,
+    }
+}
+
+mod proposed_72 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key(owner)]
+    #[row_key(id)]
+    #[index(ByName, partition_key("name_", folded(lower, name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
+    struct Declared {
+        owner: String,
+        id: u32,
+        name: String,
+        title: String,
+    }
+}
+
+mod proposed_73 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -894,7 +930,7 @@ mod proposed_70 {
     }
 }
 
-mod proposed_71 {
+mod proposed_74 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -909,7 +945,7 @@ mod proposed_71 {
     }
 }
 
-mod proposed_72 {
+mod proposed_75 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -924,58 +960,13 @@ mod proposed_72 {
     }
 }
 
-mod proposed_73 {
+mod proposed_76 {
     use super::types::*;
 
     #[derive(Entity)]
     #[partition_key(owner)]
     #[row_key(id)]
     #[index(ByName, partition_key("name_", first(3, name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
-    struct Declared {
-        owner: String,
-        id: u32,
-        name: String,
-        title: String,
-    }
-}
-
-mod proposed_74 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key(owner)]
-    #[row_key("row_", escaped(title), "!", id)]
-    #[index(ByName, row_key("name_", replaced('/', '_', escaped(name)), "!", escaped(title), "!", id))]
-    struct Declared {
-        owner: String,
-        id: u32,
-        name: String,
-        title: String,
-    }
-}
-
-mod proposed_75 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key(owner)]
-    #[row_key(id)]
-    #[index(ByName, partition_key("name_", replaced('/', '_', name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
-    struct Declared {
-        owner: String,
-        id: u32,
-        name: String,
-        title: String,
-    }
-}
-
-mod proposed_76 {
-    use super::types::*;
-
-    #[derive(Entity)]
-    #[partition_key(owner)]
-    #[row_key("row_", escaped(title), "!", id)]
-    #[index(ByName, row_key("name_", hash(crc32, 8, name), "_", escaped(title), "!", id))]
     struct Declared {
         owner: String,
         id: u32,
@@ -990,7 +981,7 @@ mod proposed_77 {
     #[derive(Entity)]
     #[partition_key(owner)]
     #[row_key("row_", escaped(title), "!", id)]
-    #[index(ByName, row_key("name_", hash(crc32, 8, name), "!", escaped(title), "!", id))]
+    #[index(ByName, row_key("name_", replaced('/', '_', escaped(name)), "!", escaped(title), "!", id))]
     struct Declared {
         owner: String,
         id: u32,
@@ -1005,7 +996,7 @@ mod proposed_78 {
     #[derive(Entity)]
     #[partition_key(owner)]
     #[row_key(id)]
-    #[index(ByName, partition_key("name_", hash(crc32, 8, name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
+    #[index(ByName, partition_key("name_", replaced('/', '_', name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
     struct Declared {
         owner: String,
         id: u32,
@@ -1020,7 +1011,7 @@ mod proposed_79 {
     #[derive(Entity)]
     #[partition_key(owner)]
     #[row_key("row_", escaped(title), "!", id)]
-    #[index(ByName, row_key("name_", bucket(name, 16), "!", escaped(title), "!", id))]
+    #[index(ByName, row_key("name_", hash(crc32, 8, name), "_", escaped(title), "!", id))]
     struct Declared {
         owner: String,
         id: u32,
@@ -1030,6 +1021,51 @@ mod proposed_79 {
 }
 
 mod proposed_80 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key(owner)]
+    #[row_key("row_", escaped(title), "!", id)]
+    #[index(ByName, row_key("name_", hash(crc32, 8, name), "!", escaped(title), "!", id))]
+    struct Declared {
+        owner: String,
+        id: u32,
+        name: String,
+        title: String,
+    }
+}
+
+mod proposed_81 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key(owner)]
+    #[row_key(id)]
+    #[index(ByName, partition_key("name_", hash(crc32, 8, name)), row_key(escaped(title), "!", escaped(owner), "!", id))]
+    struct Declared {
+        owner: String,
+        id: u32,
+        name: String,
+        title: String,
+    }
+}
+
+mod proposed_82 {
+    use super::types::*;
+
+    #[derive(Entity)]
+    #[partition_key(owner)]
+    #[row_key("row_", escaped(title), "!", id)]
+    #[index(ByName, row_key("name_", bucket(name, 16), "!", escaped(title), "!", id))]
+    struct Declared {
+        owner: String,
+        id: u32,
+        name: String,
+        title: String,
+    }
+}
+
+mod proposed_83 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1044,7 +1080,7 @@ mod proposed_80 {
     }
 }
 
-mod proposed_81 {
+mod proposed_84 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1059,7 +1095,7 @@ mod proposed_81 {
     }
 }
 
-mod proposed_82 {
+mod proposed_85 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1074,7 +1110,7 @@ mod proposed_82 {
     }
 }
 
-mod proposed_83 {
+mod proposed_86 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1089,7 +1125,7 @@ mod proposed_83 {
     }
 }
 
-mod proposed_84 {
+mod proposed_87 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1104,7 +1140,7 @@ mod proposed_84 {
     }
 }
 
-mod proposed_85 {
+mod proposed_88 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1119,7 +1155,7 @@ mod proposed_85 {
     }
 }
 
-mod proposed_86 {
+mod proposed_89 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1134,7 +1170,7 @@ mod proposed_86 {
     }
 }
 
-mod proposed_87 {
+mod proposed_90 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1149,7 +1185,7 @@ mod proposed_87 {
     }
 }
 
-mod proposed_88 {
+mod proposed_91 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1164,7 +1200,7 @@ mod proposed_88 {
     }
 }
 
-mod proposed_89 {
+mod proposed_92 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1179,7 +1215,7 @@ mod proposed_89 {
     }
 }
 
-mod proposed_90 {
+mod proposed_93 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1194,7 +1230,7 @@ mod proposed_90 {
     }
 }
 
-mod proposed_91 {
+mod proposed_94 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1209,7 +1245,7 @@ mod proposed_91 {
     }
 }
 
-mod proposed_92 {
+mod proposed_95 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1224,7 +1260,7 @@ mod proposed_92 {
     }
 }
 
-mod proposed_93 {
+mod proposed_96 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1239,7 +1275,7 @@ mod proposed_93 {
     }
 }
 
-mod proposed_94 {
+mod proposed_97 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1254,7 +1290,7 @@ mod proposed_94 {
     }
 }
 
-mod proposed_95 {
+mod proposed_98 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1269,7 +1305,7 @@ mod proposed_95 {
     }
 }
 
-mod proposed_96 {
+mod proposed_99 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1284,7 +1320,7 @@ mod proposed_96 {
     }
 }
 
-mod proposed_97 {
+mod proposed_100 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1299,7 +1335,7 @@ mod proposed_97 {
     }
 }
 
-mod proposed_98 {
+mod proposed_101 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1314,7 +1350,7 @@ mod proposed_98 {
     }
 }
 
-mod proposed_99 {
+mod proposed_102 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1329,7 +1365,7 @@ mod proposed_99 {
     }
 }
 
-mod proposed_100 {
+mod proposed_103 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1344,7 +1380,7 @@ mod proposed_100 {
     }
 }
 
-mod proposed_101 {
+mod proposed_104 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1359,7 +1395,7 @@ mod proposed_101 {
     }
 }
 
-mod proposed_102 {
+mod proposed_105 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1374,7 +1410,7 @@ mod proposed_102 {
     }
 }
 
-mod proposed_103 {
+mod proposed_106 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1389,7 +1425,7 @@ mod proposed_103 {
     }
 }
 
-mod proposed_104 {
+mod proposed_107 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1404,7 +1440,7 @@ mod proposed_104 {
     }
 }
 
-mod proposed_105 {
+mod proposed_108 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1419,7 +1455,7 @@ mod proposed_105 {
     }
 }
 
-mod proposed_106 {
+mod proposed_109 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1434,7 +1470,7 @@ mod proposed_106 {
     }
 }
 
-mod proposed_107 {
+mod proposed_110 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1449,7 +1485,7 @@ mod proposed_107 {
     }
 }
 
-mod proposed_108 {
+mod proposed_111 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1464,7 +1500,7 @@ mod proposed_108 {
     }
 }
 
-mod proposed_109 {
+mod proposed_112 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1479,7 +1515,7 @@ mod proposed_109 {
     }
 }
 
-mod proposed_110 {
+mod proposed_113 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1494,7 +1530,7 @@ mod proposed_110 {
     }
 }
 
-mod proposed_111 {
+mod proposed_114 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1509,7 +1545,7 @@ mod proposed_111 {
     }
 }
 
-mod proposed_112 {
+mod proposed_115 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1524,7 +1560,7 @@ mod proposed_112 {
     }
 }
 
-mod proposed_113 {
+mod proposed_116 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1539,7 +1575,7 @@ mod proposed_113 {
     }
 }
 
-mod proposed_114 {
+mod proposed_117 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1554,7 +1590,7 @@ mod proposed_114 {
     }
 }
 
-mod proposed_115 {
+mod proposed_118 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1569,7 +1605,7 @@ mod proposed_115 {
     }
 }
 
-mod proposed_116 {
+mod proposed_119 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1583,7 +1619,7 @@ mod proposed_116 {
     }
 }
 
-mod proposed_117 {
+mod proposed_120 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1598,7 +1634,7 @@ mod proposed_117 {
     }
 }
 
-mod proposed_118 {
+mod proposed_121 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1613,7 +1649,7 @@ mod proposed_118 {
     }
 }
 
-mod proposed_119 {
+mod proposed_122 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1628,7 +1664,7 @@ mod proposed_119 {
     }
 }
 
-mod proposed_120 {
+mod proposed_123 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1643,7 +1679,7 @@ mod proposed_120 {
     }
 }
 
-mod proposed_121 {
+mod proposed_124 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1658,7 +1694,7 @@ mod proposed_121 {
     }
 }
 
-mod proposed_122 {
+mod proposed_125 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1673,7 +1709,7 @@ mod proposed_122 {
     }
 }
 
-mod proposed_123 {
+mod proposed_126 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1688,7 +1724,7 @@ mod proposed_123 {
     }
 }
 
-mod proposed_124 {
+mod proposed_127 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1703,7 +1739,7 @@ mod proposed_124 {
     }
 }
 
-mod proposed_125 {
+mod proposed_128 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1718,7 +1754,7 @@ mod proposed_125 {
     }
 }
 
-mod proposed_126 {
+mod proposed_129 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1733,7 +1769,7 @@ mod proposed_126 {
     }
 }
 
-mod proposed_127 {
+mod proposed_130 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1748,7 +1784,7 @@ mod proposed_127 {
     }
 }
 
-mod proposed_128 {
+mod proposed_131 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1763,7 +1799,7 @@ mod proposed_128 {
     }
 }
 
-mod proposed_129 {
+mod proposed_132 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1778,7 +1814,7 @@ mod proposed_129 {
     }
 }
 
-mod proposed_130 {
+mod proposed_133 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1793,7 +1829,7 @@ mod proposed_130 {
     }
 }
 
-mod proposed_131 {
+mod proposed_134 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1808,7 +1844,7 @@ mod proposed_131 {
     }
 }
 
-mod proposed_132 {
+mod proposed_135 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1823,7 +1859,7 @@ mod proposed_132 {
     }
 }
 
-mod proposed_133 {
+mod proposed_136 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1838,7 +1874,7 @@ mod proposed_133 {
     }
 }
 
-mod proposed_134 {
+mod proposed_137 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1853,7 +1889,7 @@ mod proposed_134 {
     }
 }
 
-mod proposed_135 {
+mod proposed_138 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1868,7 +1904,7 @@ mod proposed_135 {
     }
 }
 
-mod proposed_136 {
+mod proposed_139 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1883,7 +1919,7 @@ mod proposed_136 {
     }
 }
 
-mod proposed_137 {
+mod proposed_140 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1898,7 +1934,7 @@ mod proposed_137 {
     }
 }
 
-mod proposed_138 {
+mod proposed_141 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1913,7 +1949,7 @@ mod proposed_138 {
     }
 }
 
-mod proposed_139 {
+mod proposed_142 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1928,7 +1964,7 @@ mod proposed_139 {
     }
 }
 
-mod proposed_140 {
+mod proposed_143 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1942,7 +1978,7 @@ mod proposed_140 {
     }
 }
 
-mod proposed_141 {
+mod proposed_144 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1956,7 +1992,7 @@ mod proposed_141 {
     }
 }
 
-mod proposed_142 {
+mod proposed_145 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1970,7 +2006,7 @@ mod proposed_142 {
     }
 }
 
-mod proposed_143 {
+mod proposed_146 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1984,7 +2020,7 @@ mod proposed_143 {
     }
 }
 
-mod proposed_144 {
+mod proposed_147 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -1998,7 +2034,7 @@ mod proposed_144 {
     }
 }
 
-mod proposed_145 {
+mod proposed_148 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -2012,7 +2048,7 @@ mod proposed_145 {
     }
 }
 
-mod proposed_146 {
+mod proposed_149 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -2026,7 +2062,7 @@ mod proposed_146 {
     }
 }
 
-mod proposed_147 {
+mod proposed_150 {
     use super::types::*;
 
     #[derive(Entity)]
@@ -2040,7 +2076,7 @@ mod proposed_147 {
     }
 }
 
-mod proposed_148 {
+mod proposed_151 {
     use super::types::*;
 
     #[derive(Entity)]

@@ -24,10 +24,10 @@ impl Series for Order {
 struct Copies;
 
 impl View for Copies {
-    type Source = Order;
+    type Source = Watched;
     type Row = Order;
-    fn project(order: &Order, view: &mut Projection<Order>) -> Result<()> {
-        view.put(order)
+    fn project(_: &Watched, _: &mut Projection<Order>) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -49,5 +49,14 @@ fn uses(
 }
 
 struct OfEntity(ViewTable<Order, Engine>); //~ T262
+
+#[derive(Entity)]
+#[entity(feed)]
+#[partition_key(customer)]
+#[row_key(number)]
+struct Watched {
+    customer: String,
+    number: u64,
+}
 
 fn main() {}
