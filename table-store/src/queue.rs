@@ -44,8 +44,8 @@ use crate::error::Result;
 /// # }).unwrap();
 /// ```
 ///
-/// Messages can be delivered more than once, so consumers must be idempotent (QUE-22). Higher layers build lease extension, backoff and poison queues on this
-/// trait.
+/// Messages can be delivered more than once, so consumers must be idempotent (QUE-22). Lease extension, backoff and poison queues are not part of this trait.
+/// Higher layers implement them.
 pub trait QueueStore: Debug + Display + Send + Sync {
     /// Creates a queue. Returns `true` if it was created, `false` if it already existed (QUE-3).
     ///
@@ -72,8 +72,8 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// the message text is larger than 64 KiB (QUE-6).
     fn put(&self, queue: &QueueName, message: PutMessage) -> impl Future<Output = Result<Lease>> + Send;
 
-    /// Receives up to `count` visible messages (1 to 32), with a visibility timeout of 1 second to 7 days (QUE-8..10). Returns an empty list if no message is
-    /// visible.
+    /// Receives up to `count` visible messages (1 to 32) and hides them for the visibility timeout, which is 1 second to 7 days (QUE-8..10). Returns an empty
+    /// list if no message is visible.
     ///
     /// # Errors
     /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` if the count or the timeout is out of range.
@@ -90,7 +90,7 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` if the count is out of range (QUE-9).
     fn peek(&self, queue: &QueueName, count: usize) -> impl Future<Output = Result<Vec<Message>>> + Send;
 
-    /// Hides a message for 0 to 7 days from now, and optionally replaces its text. The passed receipt becomes invalid; the returned lease has a new one
+    /// Hides a message for 0 to 7 days from now, and optionally replaces its text. The given receipt becomes invalid. The returned lease contains a new receipt
     /// (QUE-12).
     ///
     /// # Errors

@@ -315,7 +315,7 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Compares the code with the name of a code. A string that is not the name of a code equals none of them.
+/// Compares the code with a string. They are equal only if the string is the code's name.
 ///
 /// ```
 /// use table_core::ErrorCode;

@@ -4,7 +4,7 @@ use std::num::{ParseIntError, TryFromIntError};
 
 use crate::error::{Error, Fault};
 
-/// The fault for a number that its type cannot represent.
+/// An error from converting or parsing a number.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput)]
 enum NumberFault {

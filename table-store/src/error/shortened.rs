@@ -54,7 +54,7 @@ impl<S: Display> Display for With<S> {
     }
 }
 
-/// A message limited to the given number of characters. If the message is longer, its middle is omitted: the start states the problem, and the end states the
+/// A message limited to the given number of characters. The middle of a longer message is omitted, because the start states the problem and the end states the
 /// solution.
 pub(super) struct Bounded<D>(pub(super) D, pub(super) usize);
 

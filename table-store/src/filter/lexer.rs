@@ -79,7 +79,7 @@ impl<'a> Lexer<'a> {
         Ok(Token::Constant(value))
     }
 
-    /// Parses a string in single quotes. A doubled quote stands for a single quote.
+    /// Parses a string in single quotes. Two consecutive quotes represent one quote.
     fn quoted(&mut self, at: usize) -> Result<String, SyntaxFault> {
         let mut inner = String::new();
         self.take(1);

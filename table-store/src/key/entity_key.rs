@@ -100,7 +100,7 @@ key_text!(PartitionKey, "PartitionKey", check_partition_key);
 key_text!(RowKey, "RowKey", check_row_key);
 
 impl RowKey {
-    /// Returns `true` if the key starts with [`RESERVED`], which marks a row that is reserved for patterns, such as an outbox.
+    /// Returns `true` if the key starts with [`RESERVED`]. Patterns, such as an outbox, use these keys for their own rows.
     ///
     /// ```
     /// use table_core::RowKey;

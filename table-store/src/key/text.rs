@@ -11,8 +11,8 @@ pub const fn is_legal(character: char) -> bool {
     !matches!(character, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}')
 }
 
-/// A lookup table of legal ASCII bytes. A table is used because each key is checked several times, and comparing characters takes four times as many
-/// instructions for a short key.
+/// A lookup table of legal ASCII bytes. It is used because each key is checked several times. For a short key, comparing characters would take four times as
+/// many instructions.
 const PLAIN: [bool; 256] = {
     let mut plain = [false; 256];
     let mut byte = 0;
