@@ -123,7 +123,7 @@ impl TableSas {
         Self { start: lifetime.start, expiry: Some(lifetime.expiry), ..self }
     }
 
-    /// Sets the lifetime: from 15 minutes before `now`, to tolerate clock skew, until `now` plus `time`.
+    /// Sets the lifetime. It starts 15 minutes before `now`, to tolerate clock skew, and ends `time` after `now`.
     pub fn valid_for(self, now: DateTime<Utc>, time: Duration) -> Self {
         self.lifetime(Lifetime::valid_for(now, time))
     }

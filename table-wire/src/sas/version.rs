@@ -39,7 +39,8 @@ impl SignedVersion {
         &self.0
     }
 
-    /// Returns `true` if the string to sign for a table token includes `sip` and `spr` in this version (SAS-2). Such versions also support account SAS tokens.
+    /// Returns `true` if `sip` and `spr` are part of the string to sign for a table token in this version (SAS-2). Such a version also supports account SAS
+    /// tokens.
     pub(super) fn signs_address(&self) -> bool {
         *self.0 >= *"2015-04-05"
     }
