@@ -1,7 +1,7 @@
-//! The merge policy: a pure function that chooses the layers to merge next, based on the sizes, entry counts and tombstone counts of all layers.
+//! The merge policy: a pure function that chooses the layers to merge next. Its input is the size, entry count and tombstone count of every layer.
 //!
-//! A merge replaces the newest layers of one segment with a single layer, or several neighbouring segments with one single-layer segment. The first applicable
-//! rule decides:
+//! A merge has one of two forms. It replaces the newest layers of one segment with a single layer, or several neighbouring segments with one segment that has a
+//! single layer. The first rule that applies decides:
 //! 1. *Required*: a segment is merged if it has rows of a dropped table, or if the compaction in progress has not reached it yet. While flushes are stalled,
 //!    required merges alternate with merges chosen by rule 2 or 4, which let the flushes resume.
 //! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged, starting with the newest layer and ending before the first layer that is larger than all
@@ -23,8 +23,10 @@ use std::ops::Range;
 
 /// Rule 2 merges a segment with more than this many layers. The number is limited because a lookup checks the filter of every layer.
 pub(super) const LAYERS: usize = 11;
-/// The number of layers in a segment at which flushes stall until a merge completes. A flush adds at most one layer to a segment, so a segment without sealed
-/// layers never exceeds this number. A segment whose layers are sealed may exceed it, because sealed layers cannot be merged.
+/// The number of layers in a segment at which flushes stall until a merge completes.
+///
+/// A flush adds at most one layer to a segment, so a segment without sealed layers never exceeds this number. A segment with sealed layers may exceed it,
+/// because sealed layers cannot be merged.
 pub(super) const MOST_LAYERS: usize = 16;
 /// The permitted waste is the size of the oldest layers divided by this number, plus one run.
 const WASTE_SHARE: u64 = 5;
@@ -59,8 +61,8 @@ pub(super) enum Condition {
     Usual,
     /// The segment must be merged completely, because it has rows of a dropped table, or because the compaction in progress has not reached it.
     Required,
-    /// Only the `newer` newest layers may be merged, and only if the segment has too many layers. The older layers are sealed, because they cannot be read or a
-    /// merge of them was refused.
+    /// Only the `newer` newest layers may be merged, and only if the segment has too many layers. The older layers are sealed, because they cannot be read or
+    /// because a merge of them was refused.
     SetApart { newer: usize },
 }
 
@@ -79,8 +81,9 @@ pub(super) struct Choice {
     pub(super) layers: usize,
 }
 
-/// The kind of merge to run next when two kinds are due: required merges, and merges that let stalled flushes resume. Alternating the kinds limits how long a
-/// flush stalls, and ensures that required merges make progress even if flushes are always stalled.
+/// The kind of merge to run next when two kinds are due. One kind is required merges. The other is merges that let stalled flushes resume.
+///
+/// Alternating the kinds limits how long a flush stalls. It also ensures that required merges make progress even if flushes are always stalled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Turn {
     #[default]
@@ -88,7 +91,7 @@ pub(super) enum Turn {
     Required,
 }
 
-/// The urgency of pending merges.
+/// How urgent the pending merges are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Debt {
     /// No segment needs a merge.
@@ -175,7 +178,7 @@ fn waste(segments: &[Figures], run_bytes: u64) -> (u64, u64) {
     (sum(Figures::waste), sum(Figures::oldest) / WASTE_SHARE + run_bytes)
 }
 
-/// Returns the urgency of pending merges. At least one merge must be due.
+/// Returns how urgent the pending merges are. At least one merge must be due.
 pub(super) fn urgency(segments: &[Figures], run_bytes: u64) -> Debt {
     if urgent(segments, run_bytes).is_some() { Debt::Much } else { Debt::Some }
 }
@@ -220,7 +223,7 @@ fn deep(segments: &[Figures], least: usize) -> Option<Choice> {
 fn wasteful(segments: &[Figures], run_bytes: u64, times: u64) -> Option<Choice> {
     let (waste, allowed) = waste(segments, run_bytes);
     let share = |segment: &Figures| {
-        // The constant in the divisor keeps a small segment from counting as wasteful because of a few wasted bytes.
+        // The constant in the divisor prevents a small segment from counting as wasteful because of a few wasted bytes.
         u128::from(segment.waste()) * 1_000_000 / u128::from(segment.oldest() + run_bytes / 64 + 1)
     };
     let unsettled = readable(segments).filter(|(_, segment)| segment.waste() > 0);
@@ -228,7 +231,7 @@ fn wasteful(segments: &[Figures], run_bytes: u64, times: u64) -> Option<Choice> 
     most.filter(|_| waste > times * allowed).map(|(index, _)| complete(index))
 }
 
-/// Chooses neighbouring segments that together fit into one run. The merged segment is at least twice as large as each of them, so each row is rewritten only a
+/// Chooses neighbouring segments that fit into one run together. The merged segment is at least twice as large as each of them, so each row is rewritten only a
 /// few times.
 fn small(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
     let mut start = 0;
