@@ -3,21 +3,24 @@
 //! A merge has one of two forms. It replaces the newest layers of one segment with a single layer, or several neighbouring segments with one segment that has a
 //! single layer. The first rule that applies decides:
 //! 1. *Required*: a segment is merged if it has rows of a dropped table, or if the compaction in progress has not reached it yet. While flushes are stalled,
-//!    required merges alternate with merges chosen by rule 2 or 4, which let the flushes resume.
-//! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged, starting with the newest layer and ending before the first layer that is larger than all
-//!    newer ones together. At least two layers are merged. If the layers above the oldest one make up at least a quarter of the segment, the segment is merged
-//!    completely. Only this rule applies to a segment with sealed layers, which stay unchanged.
+//!    required merges alternate with merges chosen by rule 2 or 4. The latter let the flushes resume.
+//! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged. The merge starts with the newest layer, and ends before the first layer that is larger than
+//!    all newer ones together. At least two layers are merged. If the layers above the oldest one make up at least a quarter of the segment, the segment is
+//!    merged completely. Only this rule applies to a segment with sealed layers, which stay unchanged.
 //! 3. *Deleted*: a segment with at least half as many tombstones as rows is merged.
 //! 4. *Wasteful*: if the waste in the base exceeds a fifth of the oldest layers plus one run, the segment with the largest share of waste is merged. Waste is
 //!    the size of all layers above the oldest layer of their segment, plus the estimated size of the rows that tombstones hide.
 //! 5. *Small*: [`NEIGHBOURS`] neighbouring segments that fit into one run are merged, unless one of them is larger than all others together.
 //!
 //! **Termination.** A segment is *settled* if it has at most one layer, and this layer contains no tombstones and no rows of dropped tables. The measure is a
-//! pair of numbers: the sum of entries × layers over all segments that are not settled, and the number of layers and segments. Rules 1 to 4 choose a segment
-//! that is not settled. They decrease the first number, since at least two layers become one or the segment becomes settled; if the segment has no visible
-//! entry, they decrease the second. Rule 5 does not increase the first number, and decreases the second. Splitting a segment before a merge does not increase
-//! the first number, and the merged part has an entry. The two numbers are natural numbers, so merges end unless a flush occurs. The tests check the measure
-//! after each merge.
+//! pair of numbers. The first is the sum of entries × layers over all segments that are not settled. The second is the number of layers and segments.
+//!
+//! - Rules 1 to 4 choose a segment that is not settled. They decrease the first number, because at least two layers become one, or because the segment becomes
+//!   settled. If the segment has no visible entry, they decrease the second number.
+//! - Rule 5 does not increase the first number, and decreases the second.
+//! - Splitting a segment before a merge does not increase the first number, and the merged part has an entry.
+//!
+//! The two numbers are natural numbers, so merges end unless a flush occurs. The tests check the measure after each merge.
 
 use std::ops::Range;
 
