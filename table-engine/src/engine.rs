@@ -157,7 +157,8 @@ impl Engine {
     /// [`table_statistics`](Self::table_statistics).
     ///
     /// # Errors
-    /// `EngineClosed` if the engine is closed; `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
+    /// - `EngineClosed` if the engine is closed.
+    /// - `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
     pub fn statistics(&self) -> Result<Statistics> {
         let mut statistics = Statistics::default();
         self.inner.state()?.describe(&mut statistics);

@@ -74,7 +74,7 @@ impl Shared {
     }
 
     /// Returns the outcome of a read that started while the engine was open. If the read failed and the engine has been closed since, the error is
-    /// `EngineClosed`, because the failure may only mean that the next engine on the folder has removed the files.
+    /// `EngineClosed`. In that case, the read may have failed only because the next engine on the folder has removed the files.
     pub(crate) fn after_read<T>(&self, outcome: Result<T>) -> Result<T> {
         outcome.or_else(|error| self.check_open().and(Err(error)))
     }

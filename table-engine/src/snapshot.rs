@@ -45,7 +45,8 @@ impl Engine {
     /// While the snapshot exists, its rows keep their space, even if they are deleted or replaced.
     ///
     /// # Errors
-    /// `EngineClosed` if the engine is closed; `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
+    /// - `EngineClosed` if the engine is closed.
+    /// - `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
     pub fn snapshot(&self) -> Result<Snapshot> {
         Ok(Snapshot { state: self.inner.state_to_keep()?, engine: self.clone() })
     }
@@ -55,7 +56,8 @@ impl Snapshot {
     /// Returns one entity, or `None` if it does not exist.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6); `EngineClosed` if the engine is closed.
+    /// - `TableNotFound` if the table does not exist (OPT-6).
+    /// - `EngineClosed` if the engine is closed.
     pub fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
         self.engine.inner.shared.check_open()?;
         let id = self.engine.table_id(&self.state, table)?;

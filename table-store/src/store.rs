@@ -178,7 +178,8 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Creates a table.
     ///
     /// # Errors
-    /// `TableAlreadyExists` if the table exists (OPT-2); `TableBeingDeleted` if an earlier table with this name is still being deleted (OPT-4).
+    /// - `TableAlreadyExists` if the table exists (OPT-2).
+    /// - `TableBeingDeleted` if an earlier table with this name is still being deleted (OPT-4).
     fn create_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
 
     /// Deletes a table with all its entities.
@@ -209,8 +210,8 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Returns one page of a query. This is the first page, or the page that starts at the continuation `from`.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6); `InvalidInput` if `top` is out of range (TOP-2) or the continuation belongs to
-    /// another query (PAGE-9).
+    /// - `TableNotFound` if the table does not exist (OPT-6).
+    /// - `InvalidInput` if `top` is out of range (TOP-2), or if the continuation belongs to another query (PAGE-9).
     fn query(
         &self,
         table: &TableName,

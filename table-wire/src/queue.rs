@@ -52,7 +52,7 @@ pub fn read_text(body: &str) -> Option<String> {
     }
 }
 
-/// Reads a message list. `read` parses one message; pass [`message`] or [`lease`].
+/// Reads a message list. `read` parses one message. Pass [`message`] or [`lease`].
 ///
 /// Returns `None` if the body is not XML or `read` returns `None` for a message.
 #[must_use]

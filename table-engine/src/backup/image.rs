@@ -50,7 +50,8 @@ impl Engine {
     /// Runs a checkpoint, then returns the files for a backup of all data acknowledged before the call.
     ///
     /// # Errors
-    /// `InvalidInput` if the engine is in memory; any error from [`checkpoint`](Self::checkpoint).
+    /// - `InvalidInput` if the engine is in memory.
+    /// - Any error from [`checkpoint`](Self::checkpoint).
     pub async fn backup_image(&self) -> Result<BackupImage> {
         Ok(BackupImage { base: self.base_to_back_up().await?, engine: self.clone() })
     }
@@ -172,7 +173,8 @@ impl Restoration {
     /// Writes a part of a file at an offset. Write each file from start to end.
     ///
     /// # Errors
-    /// `Io` or `DiskFull` if the file cannot be written; `InvalidInput` if it belongs to another backup.
+    /// - `Io` or `DiskFull` if the file cannot be written.
+    /// - `InvalidInput` if it belongs to another backup.
     pub fn write(&self, file: &BackupFile, offset: u64, bytes: &[u8]) -> Result<()> {
         self.base.write_file(file, offset, bytes)
     }
@@ -194,7 +196,8 @@ impl Restoration {
     /// Checks every written block and completes the engine's folder.
     ///
     /// # Errors
-    /// `Corrupted`, with the file and the offset, if a block is corrupted; `Io` or `DiskFull` if the folder cannot be written.
+    /// - `Corrupted`, with the file and the offset, if a block is corrupted.
+    /// - `Io` or `DiskFull` if the folder cannot be written.
     pub fn finish(self) -> Result<CopyReport> {
         let report = self.base.end_fetch()?;
         end_restore(&*self.disk, &self.folder, &self.base)?;

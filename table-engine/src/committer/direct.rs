@@ -3,8 +3,10 @@
 //! The thread that holds the lock acts as the committer. Requests are processed and answered one at a time. Grouping would save nothing, because there is no
 //! sync.
 //!
-//! The committer's own thread has three tasks: it processes the requests of callers that find the lock taken, creates and drops tables, and removes the rows of
-//! dropped tables from memory.
+//! The committer's own thread has three tasks:
+//! - It processes the requests of callers that find the lock taken.
+//! - It creates and drops tables.
+//! - It removes the rows of dropped tables from memory.
 //!
 //! Application code, such as a clock, a waker or a log subscriber, must run without the lock, because it may use the engine and may panic.
 

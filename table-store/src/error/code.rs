@@ -100,7 +100,7 @@ pub enum ErrorCode {
     SchemaMismatch,
     /// Another entity has the same value in a unique index. Nothing was written (PAT-INTRA-5).
     UniqueViolation,
-    /// An index list is full. Nothing was written; entries are never dropped (PAT-IX-4).
+    /// An index list is full. Nothing was written. Entries are never dropped (PAT-IX-4).
     IndexListFull,
     /// The index cannot be read, because it is still being built or is disabled.
     IndexNotReady,

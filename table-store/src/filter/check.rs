@@ -13,8 +13,9 @@ impl Filter {
     /// Every query checks its filter before anything is sent.
     ///
     /// # Errors
-    /// `InvalidInput` if a name is a keyword or not an identifier (FIL-1), if a Double is not finite (FIL-17), or if a date-time is outside the years 1 to 9999
-    /// (TYPE-6).
+    /// - `InvalidInput` if a name is a keyword or not an identifier (FIL-1).
+    /// - `InvalidInput` if a Double is not finite (FIL-17).
+    /// - `InvalidInput` if a date-time is outside the years 1 to 9999 (TYPE-6).
     ///
     /// ```
     /// use table_core::Filter;

@@ -41,7 +41,8 @@ impl<'a> Lexer<'a> {
     /// Returns the next token and its byte offset.
     ///
     /// # Errors
-    /// `InvalidInput` (FIL-5) if the token is invalid; `NotImplemented` (QRY-2) if the text contains arithmetic.
+    /// - `InvalidInput` (FIL-5) if the token is invalid.
+    /// - `NotImplemented` (QRY-2) if the text contains arithmetic.
     pub(super) fn next(&mut self) -> Result<(Token<'a>, usize), SyntaxFault> {
         self.rest = self.rest.trim_ascii_start();
         let at = self.text.len() - self.rest.len();

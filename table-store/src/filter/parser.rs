@@ -21,7 +21,7 @@ impl Filter {
     ///
     /// # Errors
     /// Each message contains the position and a suggestion:
-    /// - `InvalidInput` if the text has a syntax error (FIL-5), `null` (LIT-3), or a number outside the range of its type (LIT-2);
+    /// - `InvalidInput` if the text has a syntax error (FIL-5), `null` (LIT-3), or a number outside the range of its type (LIT-2).
     /// - `NotImplemented` if a comparison is not between a property and a constant (FIL-4), or if the text has a function or arithmetic (QRY-2).
     ///
     /// ```

@@ -44,7 +44,7 @@ pub const fn legal_units(text: &str) -> Option<usize> {
         // This repeats `is_legal` and `units_of` inline, because every function call during constant evaluation slows down compilation.
         match bytes[at] {
             0..=0x1F | b'/' | b'\\' | b'#' | b'?' | 0x7F => return None,
-            // U+0080 to U+009F are `C2 80` to `C2 9F`; all other non-ASCII characters are legal.
+            // U+0080 to U+009F are `C2 80` to `C2 9F`. All other non-ASCII characters are legal.
             0xC2 if bytes[at + 1] <= 0x9F => return None,
             0x80..=0xBF => {}
             0xF0.. => units += 2,

@@ -42,8 +42,9 @@ impl EntityBody {
     /// Returns the key of the entity.
     ///
     /// # Errors
-    /// `PropertiesNeedValue` if the `PartitionKey` or the `RowKey` is missing or `null` (KEY-1); `OutOfRangeInput` if it has a character that keys cannot
-    /// contain (KEY-3); `PropertyValueTooLarge` if it is too long.
+    /// - `PropertiesNeedValue` if the `PartitionKey` or the `RowKey` is missing or `null` (KEY-1).
+    /// - `OutOfRangeInput` if one of them has a character that keys cannot contain (KEY-3).
+    /// - `PropertyValueTooLarge` if one of them is too long.
     ///
     /// ```
     /// use table_core::odata::{Sender, read_entity};
@@ -88,8 +89,9 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 ///   contain U+0000.
 ///
 /// # Errors
-/// - `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object (TYPE-9), or a type is
-///   unknown (ENG-10).
+/// - `InvalidInput` if the document is not a JSON object.
+/// - `InvalidInput` if a value does not match its type (TYPE-8), or is an array or object (TYPE-9).
+/// - `InvalidInput` if a type is unknown (ENG-10).
 /// - `OutOfRangeInput` if a date-time is out of range (TYPE-6).
 /// - `DuplicatePropertiesSpecified` if a property is repeated (PROP-6).
 ///

@@ -113,7 +113,8 @@ impl Token<'_> {
     /// A string is accepted for every declared type, because some clients send all values as strings.
     ///
     /// # Errors
-    /// `InvalidInput` if the value does not match its type (TYPE-8, TYPE-9, ENG-10); `OutOfRangeInput` if a date-time is before 1601 (TYPE-6).
+    /// - `InvalidInput` if the value does not match its type (TYPE-8, TYPE-9, ENG-10).
+    /// - `OutOfRangeInput` if a date-time is before 1601 (TYPE-6).
     pub(crate) fn value<'v>(
         &'v self,
         name: &str,

@@ -45,7 +45,7 @@ pub struct Rows {
 struct Entry {
     row_key_end: usize,
     body_end: usize,
-    /// The index into `partition_places`; `shape` is the index into `shape_places`.
+    /// The index into `partition_places`. `shape` is the index into `shape_places`.
     partition: u32,
     shape: u32,
 }
