@@ -1,4 +1,4 @@
-//! Validates a transaction against the latest state: the existence and `ETag`s of entities, the size of merged entities, and required row states.
+//! Validation of a transaction against the latest state. It checks the existence and `ETag`s of entities, the size of merged entities, and required row states.
 //!
 //! This module validates a transaction without applying anything, so a failed transaction has no effect (EGT-9). Each operation is checked against the state
 //! before the transaction. This is sufficient because a transaction writes each entity at most once (EGT-4).

@@ -45,7 +45,8 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Makes the directory entries of a folder durable.
     fn sync_dir(&self, folder: &Path) -> io::Result<()>;
 
-    /// Returns a disk that accesses the files of a folder through an open handle to the folder, or `None` if files can be accessed only by path. The default is
+    /// Returns a disk that accesses the files of a folder through an open handle to the folder. Returns `None`, the default, if files can be accessed only by
+    /// path.
     /// `None`.
     ///
     /// Callers use the same paths as before. The paths refer to the same files even after the folder or one of its parents has been renamed.

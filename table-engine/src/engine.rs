@@ -127,7 +127,7 @@ impl Engine {
         Self { faults: FaultInjection::default(), ..self.clone() }
     }
 
-    /// Writes all rows in memory to the base (the engine's data files), and deletes journal files that are no longer needed.
+    /// Writes all rows in memory to the base (the engine's data files). Journal files that are no longer needed are deleted.
     ///
     /// The engine also starts checkpoints automatically. An explicit checkpoint makes the next open faster. It is useful before the folder is copied or the
     /// program stops.

@@ -20,7 +20,7 @@ pub(crate) fn absolute(folder: &Path) -> Result<PathBuf> {
     std::path::absolute(folder).map_err(|error| Task::OpenFolder(folder.into()).failed(error))
 }
 
-/// Returns a disk that accesses the files of a folder through a handle to the folder, if the disk supports such handles.
+/// Returns a disk that accesses the files of a folder through a handle to the folder. If the disk does not support such handles, it is returned itself.
 pub(crate) fn hold(disk: &Arc<dyn Disk>, folder: &Path) -> Result<Arc<dyn Disk>> {
     let held = disk.hold(folder).map_err(|error| Task::OpenFolder(folder.into()).refused(error))?;
     Ok(held.unwrap_or_else(|| Arc::clone(disk)))

@@ -164,7 +164,7 @@ impl Span {
     }
 }
 
-/// Returns the part of a string before its first character below U+0020, or `None` if it has no such character. No stored key contains such a character.
+/// Returns the part of a string before its first character below U+0020. Returns `None` if the string has no such character. No stored key contains one.
 fn cut(text: &str) -> Option<&str> {
     text.find(|character| character < '\u{20}').and_then(|at| text.get(..at))
 }

@@ -20,7 +20,7 @@ use crate::threads::Threads;
 pub(crate) const RESERVE: &str = "RESERVE";
 /// The maximum checkpoint threshold while the reserve is incomplete, in bytes.
 pub(crate) const SMALL_CHECKPOINT: usize = 256 << 10;
-/// The minimum size of the reserve: enough for a journal file, a version of a small base, and the runs of a small checkpoint.
+/// The minimum size of the reserve. It is enough for a journal file, a version of a small base, and the runs of a small checkpoint.
 const LEAST: u64 = 8 * SMALL_CHECKPOINT as u64;
 /// The part of [`LEAST`] for versions of the base.
 const SMALL_BASE: u64 = 256 << 10;

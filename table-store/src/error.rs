@@ -32,7 +32,7 @@ pub use table_derive::Fault;
 /// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The error type of every store: an [`ErrorCode`], a message, the violated rule, and the affected table, key and operation.
+/// The error type of every store. It contains an [`ErrorCode`], a message, the violated rule, and the affected table, key and operation.
 ///
 /// Cloning is cheap. To handle an error, test it with a predicate such as [`is_not_found`](Error::is_not_found), or match on [`code`](Error::code). The message
 /// is for humans and may change.
@@ -198,7 +198,7 @@ impl Error {
         self.0.code.status() == 412
     }
 
-    /// Returns `true` if a conditional write lost a race with another writer: the entity already exists, was deleted, or has a different version. Read the
+    /// Returns `true` if a conditional write lost a race with another writer. The entity already exists, was deleted, or has a different version. Read the
     /// entity again and retry (CON-3). A missing table is not a conflict.
     ///
     /// ```

@@ -87,7 +87,7 @@ impl WriteLease {
         self.0.clock.elapsed()?.checked_sub(self.0.elapsed?)
     }
 
-    /// Returns the age of the lease according to the clock's current time, or `None` if that time is before the start of the lease.
+    /// Returns the age of the lease according to the clock's current time. Returns `None` if that time is before the start of the lease.
     fn passed(&self) -> Option<Duration> {
         let ticks = self.0.clock.now().checked_sub(self.0.began)?;
         Some(Duration::from_nanos(ticks.saturating_mul(100)))

@@ -73,8 +73,8 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// - `RequestBodyTooLarge` if the message text is larger than 64 KiB (QUE-6).
     fn put(&self, queue: &QueueName, message: PutMessage) -> impl Future<Output = Result<Lease>> + Send;
 
-    /// Receives up to `count` visible messages (1 to 32) and hides them for the visibility timeout, which is 1 second to 7 days (QUE-8..10). Returns an empty
-    /// list if no message is visible.
+    /// Receives up to `count` visible messages (1 to 32), and hides them for the visibility timeout. The timeout is 1 second to 7 days (QUE-8..10). Returns an
+    /// empty list if no message is visible.
     ///
     /// # Errors
     /// - `QueueNotFound` if the queue does not exist.

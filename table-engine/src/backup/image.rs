@@ -50,8 +50,7 @@ impl Engine {
     /// Runs a checkpoint, then returns the files for a backup of all data acknowledged before the call.
     ///
     /// # Errors
-    /// - `InvalidInput` if the engine is in memory.
-    /// - Any error from [`checkpoint`](Self::checkpoint).
+    /// `InvalidInput` if the engine is in memory; any error from [`checkpoint`](Self::checkpoint).
     pub async fn backup_image(&self) -> Result<BackupImage> {
         Ok(BackupImage { base: self.base_to_back_up().await?, engine: self.clone() })
     }

@@ -225,7 +225,7 @@ mod tests {
         assert_eq!((held(&none), none.hits_and_misses()), (0, (0, 0)));
     }
 
-    /// Tests that about half of all random reads hit the cache if it has space for half of the blocks. This shows that the cache uses all of its space.
+    /// Tests a cache with space for half of the blocks. About half of all random reads must hit it, which shows that the cache uses all of its space.
     #[test]
     fn random_reads_hit_nearly_in_proportion_to_the_cache_size() {
         let (room, blocks) = (SHARDS * 64, SHARDS as u64 * 128);

@@ -62,7 +62,7 @@ impl std::iter::Sum for Weight {
 pub(super) enum Condition {
     #[default]
     Usual,
-    /// The segment must be merged completely, because it has rows of a dropped table, or because the compaction in progress has not reached it.
+    /// The segment must be merged completely. Either it has rows of a dropped table, or the compaction in progress has not reached it.
     Required,
     /// Only the `newer` newest layers may be merged, and only if the segment has too many layers. The older layers are sealed, because they cannot be read or
     /// because a merge of them was refused.
@@ -101,7 +101,7 @@ pub(crate) enum Debt {
     None,
     /// At least one segment needs a merge.
     Some,
-    /// A segment has so many layers, or the base has so much waste, that flushes stall until a merge completes.
+    /// Flushes stall until a merge completes, because a segment has too many layers or the base has too much waste.
     Much,
 }
 
@@ -222,7 +222,7 @@ fn deep(segments: &[Figures], least: usize) -> Option<Choice> {
     (segment.depth() >= least).then(choice)
 }
 
-/// If the base has more than `times` times the permitted waste, chooses the segment with the largest share of waste.
+/// Chooses the segment with the largest share of waste if the base has more than `times` times the permitted waste.
 fn wasteful(segments: &[Figures], run_bytes: u64, times: u64) -> Option<Choice> {
     let (waste, allowed) = waste(segments, run_bytes);
     let share = |segment: &Figures| {

@@ -255,7 +255,7 @@ impl Version {
         (first, behind)
     }
 
-    /// Returns the segment that contains both keys, or `None` if the keys are in different segments or the segment has no layers.
+    /// Returns the segment that contains both keys. Returns `None` if the keys are in different segments, or if the segment has no layers.
     fn segment_of(&self, first: &[u8], behind: &[u8]) -> Option<(usize, &Segment)> {
         let index = self.find(first);
         let segment = self.segments.get(index).filter(|segment| !segment.layers.is_empty())?;

@@ -150,7 +150,7 @@ impl Checkpoints {
             || (!self.dropped.is_empty() && !self.reserve.is_whole());
     }
 
-    /// Recomputes the estimated size of dropped tables from the current base, and requests a checkpoint if it would free enough space.
+    /// Recomputes the estimated size of dropped tables from the current base. If a checkpoint would free enough space, requests one.
     pub(crate) fn count_dropped(&mut self, state: &State) {
         let bytes = |id: &u32| state.base.as_ref().map_or(0, |base| base.bytes_of(*id));
         self.dropped_bytes = self.dropped.iter().map(bytes).sum();

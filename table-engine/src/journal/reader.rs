@@ -47,7 +47,7 @@ impl Read for From<'_> {
     }
 }
 
-/// Returns the sequence number of a file's first frame, or `None` if the file does not start with a valid frame head.
+/// Returns the sequence number of a file's first frame. Returns `None` if the file does not start with a valid frame head.
 pub(crate) fn first(path: &Path, file: &dyn DiskFile, salt: Salt, length: u64) -> Result<Option<u64>> {
     let mut head = Vec::with_capacity(HEADER);
     let from = From { file, offset: file::HEADER.min(length), length };

@@ -1,4 +1,4 @@
-//! The record of synced frames: a file that stores how far the journal is known to be durable (`docs/format.md`, "Synced frames").
+//! The record of synced frames. This file stores how far the journal is known to be durable (`docs/format.md`, "Synced frames").
 //!
 //! The record reveals that a journal was truncated after a close, or replaced by an older copy. Without it, such a journal would look as if a crash had
 //! interrupted its last write.

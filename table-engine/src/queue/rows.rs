@@ -75,7 +75,7 @@ fn key_of(table: u32, row_key: &str) -> Key {
     bytes.into()
 }
 
-/// Returns the span of the messages at or after a position that become visible no later than a given time.
+/// Returns the span of the messages at or after a position. It ends with the last message that becomes visible no later than a given time.
 pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
     let Front { instant, ticks } = from;
     let lower = std::ops::Bound::Included(format!("v{instant:0TICKS$}{ticks:0TICKS$}"));

@@ -42,7 +42,7 @@ pub enum ErrorCode {
     DuplicatePropertiesSpecified,
     /// A key contains an illegal character, a date is out of range, or a table name is too short or too long (KEY-4, TYPE-6, TBL-4).
     OutOfRangeInput,
-    /// The input is malformed: a body, filter, `$top`, `ETag` or continuation token, or a transaction with more than 100 operations.
+    /// The input is malformed. The cause is a body, filter, `$top`, `ETag` or continuation token, or a transaction with more than 100 operations.
     InvalidInput,
     /// A value has the wrong type.
     InvalidValueType,

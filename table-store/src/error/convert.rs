@@ -1,4 +1,4 @@
-//! Conversions from the standard library's integer errors, so `?` can be used when an integer is converted or parsed for a key.
+//! Conversions from the standard library's integer errors. With them, `?` can be used when an integer is converted, or is parsed for a key.
 
 use std::num::{ParseIntError, TryFromIntError};
 

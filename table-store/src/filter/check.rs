@@ -9,7 +9,7 @@ use crate::ticks;
 use crate::value::Value;
 
 impl Filter {
-    /// Checks a programmatically built filter: every name must be an identifier other than a keyword, and every constant must be expressible in the grammar.
+    /// Checks a programmatically built filter. Every name must be an identifier other than a keyword, and the grammar must be able to express every constant.
     /// Every query checks its filter before anything is sent.
     ///
     /// # Errors

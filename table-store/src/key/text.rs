@@ -34,7 +34,8 @@ pub fn first_illegal(text: &str) -> Option<char> {
     text.chars().find(|character| !is_legal(*character))
 }
 
-/// Returns the number of UTF-16 code units of a string, or `None` if it contains a character that is illegal in keys. This function can be called in constants.
+/// Returns the number of UTF-16 code units of a string. Returns `None` if the string contains a character that is illegal in keys. This function can be called
+/// in constants.
 #[doc(hidden)]
 #[must_use]
 pub const fn legal_units(text: &str) -> Option<usize> {

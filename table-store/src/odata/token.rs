@@ -13,8 +13,8 @@ use crate::odata::fault::ODataFault;
 use crate::ticks;
 use crate::value::{EdmType, ValueRef, out_of_range};
 
-/// The key of the map that represents a number if any dependency of the program enables the `arbitrary_precision` feature of `serde_json`. A visitor then
-/// receives a map with only this key, whose value is the text of the number. 64-bit integers other than `-0` are passed as integers with or without the
+/// The only key of a map that represents a number. `serde_json` passes such a map, whose value is the text of the number, if any dependency of the program
+/// enables its `arbitrary_precision` feature. 64-bit integers other than `-0` are passed as integers with or without the feature.
 /// feature.
 const NUMBER: &str = "$serde_json::private::Number";
 

@@ -39,8 +39,8 @@ pub struct Rows {
     etags: Vec<Option<ETag>>,
 }
 
-/// The position of an entity in the buffers: the end offsets of its `RowKey` and body, and the indexes of its partition and shape. The struct is small because
-/// one is written and read for every row of a page.
+/// The position of an entity in the buffers. It consists of the end offsets of the entity's `RowKey` and body, and the indexes of its partition and shape. The
+/// struct is small because one is written and read for every row of a page.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     row_key_end: usize,

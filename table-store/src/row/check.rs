@@ -104,8 +104,8 @@ impl Limits {
         }
     }
 
-    /// Returns the total size of the values, or `None` if the row is invalid or a value exceeds its limit. For `None`, the caller performs the full check,
-    /// which returns the error.
+    /// Returns the total size of the values. Returns `None` if the row is invalid or a value exceeds its limit. The caller then performs the full check, which
+    /// returns the error.
     fn fitting_values(&self, row: RowView<'_>) -> Option<usize> {
         row.check_version().ok()?;
         (0..row.len()).try_fold(0, |sum, index| {

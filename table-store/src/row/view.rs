@@ -62,7 +62,8 @@ const fn last_entry(bytes: &[u8], header: usize, count: u16) -> Option<u32> {
     }
 }
 
-/// Returns the number of properties and the length of the shape at the start of `bytes`, or `None` if its version is unknown or its directory is incomplete.
+/// Returns the number of properties and the length of the shape at the start of `bytes`. Returns `None` if its version is unknown or its directory is
+/// incomplete.
 const fn shape_of(bytes: &[u8]) -> Option<(u16, usize)> {
     let [VERSION, 0, low, high, ..] = bytes else { return None };
     let count = u16::from_le_bytes([*low, *high]);

@@ -1,4 +1,4 @@
-//! A writer for encoded rows, with separate buffers for the shape (names and types) and the body (Timestamp and values).
+//! A writer for encoded rows. It has separate buffers for the shape (names and types) and the body (Timestamp and values).
 
 use std::cell::Cell;
 

@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(undated.unwrap_err().rule(), Some("AUTH-9"));
     }
 
-    /// Tests that a request without a date, as Azurite's own tests send it, is accepted only if signed with the emulator's well-known key.
+    /// Tests that a request without a date is accepted only if it is signed with the emulator's well-known key. Azurite's own tests send such requests.
     #[test]
     fn auth_9_and_30_only_the_public_key_needs_no_date() {
         let undated = HeaderMap::new();

@@ -1,4 +1,4 @@
-//! The strings to sign for SAS tokens: parameters in a fixed order, one per line (SAS-1 to SAS-4, ASAS-1, ASAS-2).
+//! The strings to sign for SAS tokens. They contain parameters in a fixed order, one per line (SAS-1 to SAS-4, ASAS-1, ASAS-2).
 
 use table_core::{Error, Result};
 

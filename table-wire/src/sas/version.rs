@@ -1,4 +1,4 @@
-//! The signed version (`sv`) of a SAS token: a date that determines the format of the string to sign (SAS-2 to SAS-4, ASAS-2).
+//! The signed version (`sv`) of a SAS token. This date determines the format of the string to sign (SAS-2 to SAS-4, ASAS-2).
 
 use std::fmt;
 

@@ -242,7 +242,7 @@ impl Directory {
         [&self.prefix, self.rest(2 * index + 1)].concat()
     }
 
-    /// Returns the index of the first block whose last key is not less than the given key, or the number of blocks if no such block exists.
+    /// Returns the index of the first block whose last key is not less than the given key. If no such block exists, returns the number of blocks.
     pub(in super::super) fn search(&self, key: &[u8]) -> usize {
         let Some(rest) = key.strip_prefix(self.prefix.as_slice()) else {
             return if key < self.prefix.as_slice() { 0 } else { self.len() };
