@@ -315,7 +315,7 @@ impl Committer {
 }
 
 impl Drop for Committer {
-    /// Closes the engine and drops all remaining requests. Their callers are thereby notified that the engine has stopped.
+    /// Closes the engine and drops all remaining requests. This notifies their callers that the engine has stopped.
     fn drop(&mut self) {
         // IMPORTANT: the readers' reference to the base is released before `self` drops the base, and the folder's lock is dropped last.
         self.shared.close();

@@ -47,7 +47,6 @@ pub trait Disk: Debug + Send + Sync + 'static {
 
     /// Returns a disk that accesses the files of a folder through an open handle to the folder. Returns `None`, the default, if files can be accessed only by
     /// path.
-    /// `None`.
     ///
     /// Callers use the same paths as before. The paths refer to the same files even after the folder or one of its parents has been renamed.
     fn hold(&self, folder: &Path) -> io::Result<Option<Arc<dyn Disk>>> {

@@ -141,7 +141,6 @@ fn visible(ground: &mut Ground<'_>, from: Front, count: usize, until: u64) -> Re
 /// - Messages before `from` are not received.
 /// - Messages that became visible after `began`, the time of the call's first decision, are not received. These include messages that the call itself has
 ///   hidden, so even a long call examines each message only once.
-/// hides becomes visible after that time, so even a long call examines each message only once.
 pub(super) fn receive(
     ground: &mut Ground<'_>,
     from: Front,

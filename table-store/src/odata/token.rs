@@ -15,7 +15,6 @@ use crate::value::{EdmType, ValueRef, out_of_range};
 
 /// The only key of a map that represents a number. `serde_json` passes such a map, whose value is the text of the number, if any dependency of the program
 /// enables its `arbitrary_precision` feature. 64-bit integers other than `-0` are passed as integers with or without the feature.
-/// feature.
 const NUMBER: &str = "$serde_json::private::Number";
 
 /// A JSON value. A number's notation determines its variant: `3` is an integer, `3.0` is not (TYPE-3).
