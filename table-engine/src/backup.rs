@@ -29,8 +29,8 @@ impl Engine {
     ///
     /// The backup starts with a checkpoint. Readers and writers continue during the copy. The call blocks until the data has been copied.
     ///
-    /// All copied data is read back and checked. Data in an earlier backup is not read again until it is restored or verified. If a backup is interrupted, the
-    /// earlier backup is still complete unless the new one already is.
+    /// All copied data is read back and checked. Data in an earlier backup is not read again until it is restored or verified. If the update of
+    /// an earlier backup is interrupted, the folder still contains a complete backup: the earlier one or the new one.
     ///
     /// A backup cannot be opened for writing. Use [`restore`](Self::restore) to create an engine's folder from it.
     ///
