@@ -1,7 +1,7 @@
-//! Validates a transaction against the latest state: the existence and `ETag`s of entities, the limits on merged entities, and required row states.
+//! Validation of a transaction against the latest state. It checks the existence and `ETag`s of entities, the size of merged entities, and required row states.
 //!
-//! This module only validates a transaction and applies nothing, so a failed transaction has no effect (EGT-9). Each operation is checked against the state as
-//! it was before the transaction. This is sufficient because a transaction writes each entity at most once (EGT-4).
+//! This module validates a transaction without applying anything, so a failed transaction has no effect (EGT-9). Each operation is checked against the state
+//! before the transaction. This is sufficient because a transaction writes each entity at most once (EGT-4).
 
 mod fault;
 
@@ -26,12 +26,12 @@ pub(crate) struct Writes {
     pub(crate) operations: Vec<(Key, Operation)>,
 }
 
-/// If every write can be applied, returns the row changes. `ticks` becomes the Timestamp of the written entities.
+/// Returns the row changes if every write can be applied. `ticks` becomes the Timestamp of the written entities.
 ///
 /// # Errors
-/// The error of the first failing operation, with its position (EGT-33, EGT-34). `RequestBodyTooLarge` if the changes up to and including an operation do not
-/// fit into one journal frame; the error contains that operation's position. Only merges, and transactions under [`TransactionMeasure::Unmeasured`], can exceed
-/// the size of a frame.
+/// - The error of the first failing operation, with its position (EGT-33, EGT-34).
+/// - `RequestBodyTooLarge` if the changes do not fit into one journal frame. The error contains the position of the first operation that does not fit. Only
+///   merges, and transactions under [`TransactionMeasure::Unmeasured`], can exceed the size of a frame.
 ///
 /// [`TransactionMeasure::Unmeasured`]: table_store::limits::TransactionMeasure::Unmeasured
 pub(crate) fn changes(
@@ -136,7 +136,7 @@ fn existing(
 }
 
 fn check_merged(limits: &Limits, partition_key: &str, row_key: &str, merged: &Row) -> Result<()> {
-    // Names and values were checked on arrival. A merge keeps them valid, but can produce too many properties.
+    // Names and values were checked when the transaction arrived. They remain valid in a merge, but the merged entity can have too many properties.
     if merged.view().len() > limits.properties || merged.view().is_overflown() {
         limits.check_row(merged.view())?;
     }

@@ -22,14 +22,17 @@ pub use image::{BackupImage, Restoration};
 pub use readable::{LostRows, PartialBackup};
 
 impl Engine {
-    /// Copies all data acknowledged before the call to a folder. The folder must be empty or missing, or contain an earlier backup of this engine. An earlier
-    /// backup is updated incrementally: only new data is copied, and data that is no longer needed is removed.
+    /// Copies all data acknowledged before the call to a folder.
     ///
-    /// The backup starts with a checkpoint. Readers and writers continue during the copy. All copied data is read back and checked. Data from an earlier backup
-    /// is not read again until it is restored or verified. If a backup is interrupted, either the earlier backup or the new one is complete. The call blocks
-    /// until the data has been copied.
+    /// The folder must be empty or missing, or contain an earlier backup of this engine. An earlier backup is updated incrementally: only new data is copied,
+    /// and data that is no longer needed is removed.
     ///
-    /// A backup cannot be opened for writing: [`restore`](Self::restore) creates an engine's folder from it.
+    /// The backup starts with a checkpoint. Readers and writers continue during the copy. The call blocks until the data has been copied.
+    ///
+    /// All copied data is read back and checked. Data in an earlier backup is not read again until it is restored or verified. If the update of
+    /// an earlier backup is interrupted, the folder still contains a complete backup: the earlier one or the new one.
+    ///
+    /// A backup cannot be opened for writing. Use [`restore`](Self::restore) to create an engine's folder from it.
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -46,10 +49,10 @@ impl Engine {
     ///
     /// # Errors
     /// - `InvalidInput` if the engine is in memory.
-    /// - `FolderNotOurs` if the folder contains anything other than an earlier backup of this engine, such as an engine or a backup of another engine
-    ///   (including the engine from whose backup this engine's folder was restored).
+    /// - `FolderNotOurs` if the folder contains anything other than an earlier backup of this engine, such as an engine or another engine's backup. If this
+    ///   engine's folder was restored from a backup, the engine of that backup is another engine.
     /// - `FolderLocked` if another backup is being written to it.
-    /// - `Corrupted` if a part of the base cannot be read ([`salvage_backup`](Self::salvage_backup) copies the rest).
+    /// - `Corrupted` if a part of the base cannot be read. [`salvage_backup`](Self::salvage_backup) copies the other parts.
     /// - `Io` or `DiskFull` if the copy cannot be written.
     /// - Any error from [`checkpoint`](Self::checkpoint).
     pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<CopyReport> {
@@ -79,7 +82,7 @@ impl Engine {
 }
 
 impl EngineOptions {
-    /// Restores a backup like [`Engine::restore`], but uses the disk set in these options.
+    /// Restores a backup like [`Engine::restore`], but on the disk set in these options.
     ///
     /// # Errors
     /// Any error from [`Engine::restore`].
@@ -113,7 +116,7 @@ impl EngineOptions {
     }
 }
 
-/// Creates a folder for a restore, opens a handle to the folder, and locks the folder.
+/// Creates a folder for a restore and locks it. Returns a handle to the folder, and the lock.
 fn make_empty(disk: &Arc<dyn Disk>, folder: &Path) -> Result<(Arc<dyn Disk>, Box<dyn DiskLock>)> {
     let check = |disk: &dyn Disk| match manifest::check(disk, folder)? {
         Folder::Empty => Ok(()),
@@ -128,7 +131,7 @@ fn make_empty(disk: &Arc<dyn Disk>, folder: &Path) -> Result<(Arc<dyn Disk>, Box
     Ok((disk, lock))
 }
 
-/// Completes a restored folder after the base has been copied to it.
+/// Completes the engine's folder after a restore has copied the base into it.
 fn end_restore(disk: &dyn Disk, folder: &Path, base: &BaseView) -> Result<()> {
     let meta = base.meta();
     Journal::create(disk, folder, meta.journal, meta.sequence)?;
@@ -157,7 +160,7 @@ fn back_up(disk: &Arc<dyn Disk>, base: &BaseView, target: &Path) -> Result<CopyR
         Folder::Backup(version) => (lock(&*disk, target, BACKUP)?, version.is_current()),
         _ => (manifest::write(&*disk, target, BACKUP)?, true),
     };
-    // IMPORTANT: a backup in an earlier format stays readable by the earlier release until all runs have been copied.
+    // IMPORTANT: a backup in an earlier format stays readable by the earlier release until the copy of all runs is complete.
     base.back_up(&disk, target, || {
         let replaced = (!is_current).then(|| manifest::write(&*disk, target, BACKUP));
         replaced.transpose()

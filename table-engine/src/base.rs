@@ -1,7 +1,7 @@
-//! The base: all rows that are no longer in the journal, stored on disk in sorted files called runs (`docs/format.md`, "Base").
+//! The base: all rows that are no longer in the journal. They are stored on disk in sorted files called runs (`docs/format.md`, "Base").
 //!
-//! A flush writes the memtable's rows to new runs above the existing runs. A merge turns several layers of runs into one. Each flush and each merge records a
-//! new version of the base before readers see it.
+//! A flush writes the memtable's rows to new runs, which lie above the existing ones. A merge replaces several layers of runs with one. After each flush or
+//! merge, the new version of the base is recorded before readers see it.
 
 mod block;
 mod cache;
@@ -68,7 +68,7 @@ pub(crate) struct Place {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) folder: Arc<Path>,
     pub(crate) cache_bytes: usize,
-    /// The size in bytes at which a flush finishes a run and starts the next one. A merge step usually reads at most twice this many bytes.
+    /// The size in bytes at which a flush finishes a run and starts the next one. A merge step usually reads at most twice as many bytes.
     pub(crate) run_bytes: u64,
     pub(crate) hook: Option<Hook>,
 }
@@ -89,9 +89,9 @@ pub(crate) struct Base {
     file_bytes: u64,
     version: Arc<Version>,
     merges: Merges,
-    /// A random session identifier, generated each time the folder is opened.
+    /// A random identifier of the session. Each time the folder is opened, a new one is generated.
     opening: Uuid,
-    /// `true` if a file of the version is missing. In that case, `BASE` may be stale, so files that it does not list are kept.
+    /// `true` if a file of the version is missing. In that case, `BASE` may be outdated, so files that `BASE` does not list are kept.
     is_incomplete: bool,
     /// Runs removed from the version. Their files are kept while a reader's view contains them.
     obsolete: Vec<Arc<Run>>,
@@ -132,8 +132,8 @@ impl Base {
         Ok(Self::of(pool, place, stored, file_bytes))
     }
 
-    /// Checks whether a run of the version is missing, given the names of the folder's files. If a run is missing, files that the version does not need are
-    /// neither deleted nor overwritten.
+    /// Checks whether a run of the version is missing. `names` contains the names of all files in the folder. If a run is missing, files that the version does
+    /// not need are neither deleted nor overwritten.
     pub(crate) fn check_files(&mut self, names: &[String]) {
         let present: HashSet<u64> = names.iter().filter_map(|name| pool::number(name)).collect();
         self.is_incomplete = self.version.runs().iter().any(|run| !present.contains(&run.number));
@@ -143,11 +143,12 @@ impl Base {
         }
     }
 
-    /// Records the first version in a new folder. From then on, a missing journal is treated as data loss. If disk space, file descriptors or memory run out,
-    /// the first version is recorded by the next flush or merge instead.
+    /// Records the first version in a new folder. From then on, a missing journal is treated as data loss.
+    ///
+    /// If there is not enough disk space, memory or file descriptors, the next flush or merge records the first version instead.
     ///
     /// # Errors
-    /// Any disk error except a shortage of space, file descriptors or memory.
+    /// Any disk error except a lack of disk space, file descriptors or memory.
     pub(crate) fn establish(&mut self) -> Result<()> {
         if !self.stored.lineage.is_empty() {
             return Ok(());
@@ -208,12 +209,12 @@ impl Base {
         }
     }
 
-    /// Adds rows and tombstones, given in key order, above all existing rows, and records the new version. `meta.dropped` lists the tables dropped since the
-    /// last flush.
+    /// Adds rows and tombstones above all existing rows, and records the new version. The entries must be in key order. `meta.dropped` lists the tables dropped
+    /// since the last flush.
     ///
     /// # Errors
-    /// `DiskFull` or `ServerBusy` if disk space, file descriptors or memory run out. The base is then unchanged, and the flush can be retried. After any other
-    /// error, the base must not be written to.
+    /// `DiskFull` or `ServerBusy` if disk space, file descriptors or memory run out. In that case, the base is unchanged and the flush can be retried. After
+    /// any other error, the base must not be written to.
     pub(crate) fn flush<'r>(
         &mut self,
         rows: impl Iterator<Item = (&'r [u8], Option<RowView<'r>>)>,
@@ -233,7 +234,7 @@ impl Base {
             if row.is_none() && !self.version.may_hold(index, key) {
                 continue;
             }
-            // A block never spans two segments, so the index shows which entries belong to a segment.
+            // A block never spans two segments, so the index can tell which entries belong to a segment.
             if segment.replace(index) != Some(index) {
                 writer.end_block()?;
             }
@@ -259,11 +260,11 @@ impl Base {
         Ok(())
     }
 
-    /// Records a version without the given tables and without new rows. Returns `false` if the base contains none of these tables. On a full disk, this
+    /// Records a version that omits the given tables and adds no rows. Returns `false` if the base contains none of these tables. If the disk is full, this
     /// function frees the space that a flush needs.
     ///
-    /// The start of the journal does not change, so frames that wrote to a dropped table will be replayed. The drop must already be durable in the journal,
-    /// because its frame is then replayed too and drops the table again.
+    /// The start of the journal does not change, so frames that wrote to a dropped table will be replayed. The journal must already contain the drop durably.
+    /// Its frame is then also replayed, and drops the table again.
     pub(crate) fn forget_tables(&mut self, dropped: &[u32]) -> Result<bool> {
         let mut meta = self.stored.meta.clone();
         let known: Vec<u32> = dropped.iter().copied().filter(|id| meta.catalog.contains(*id)).collect();
@@ -284,8 +285,9 @@ impl Base {
         self.file_bytes
     }
 
-    /// Returns the total number of bytes submitted to the disk for runs, and for versions that could not be recorded. If an attempt fails, the increase during
-    /// the attempt is a lower bound on the space that a retry needs.
+    /// Returns the total number of bytes submitted to the disk for runs, and for versions that could not be recorded.
+    ///
+    /// If an attempt fails, the increase during the attempt is a lower bound on the space that a retry needs.
     pub(crate) fn attempted_bytes(&self) -> u64 {
         self.pool.attempted.load(Ordering::Relaxed)
     }
@@ -319,7 +321,7 @@ impl Base {
         Ok(())
     }
 
-    /// Removes the files of obsolete runs that no view uses any more. Returns `true` if there were any.
+    /// Removes the files of obsolete runs that no view uses any more. Returns `true` if such runs existed.
     pub(crate) fn remove_obsolete(&mut self) -> bool {
         let (kept, gone) =
             std::mem::take(&mut self.obsolete).into_iter().partition(|run| Arc::strong_count(run) > 1);

@@ -1,4 +1,4 @@
-//! Encoding of integers and byte strings in the engine's file formats: little endian, with 32-bit lengths.
+//! Encoding of integers and byte strings in the engine's file formats. Integers are little-endian, and lengths have 32 bits.
 
 /// A writer that appends to a buffer.
 #[derive(Debug, Default)]
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    /// Returns the next `count` bytes, without reading a length prefix.
+    /// Returns the next `count` bytes. It does not read a length prefix.
     pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.0.split_at_checked(count)?;
         self.0 = tail;

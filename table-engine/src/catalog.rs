@@ -1,4 +1,4 @@
-//! The catalog: the tables, their ids, and the names of tables being deleted.
+//! The catalog: the tables and their ids, and the names of tables that are being deleted.
 
 mod fault;
 
@@ -16,11 +16,11 @@ use fault::CatalogFault;
 /// A table in the catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableEntry {
-    /// The id at the start of the table's keys. Ids are never reused: a recreated table gets a new id.
+    /// The id, which is at the start of the table's keys. Ids are never reused, so a recreated table gets a new one.
     pub(crate) id: u32,
     /// The name in its original case (TBL-2).
     pub(crate) name: TableName,
-    /// The creation time of the table, in ticks. A table that replaces another inherits its creation time, because programs see both as the same table.
+    /// The creation time of the table, in ticks. A table that replaces another keeps the other's creation time, because programs see both as the same table.
     pub(crate) created: u64,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct TableEntry {
 pub(crate) struct Catalog {
     tables: OrdMap<Arc<str>, TableEntry>,
     names: OrdMap<u32, Arc<str>>,
-    /// The names of tables being deleted, each with the time at which the deletion completes, in ticks (OPT-4, ENG-9).
+    /// The names of tables that are being deleted. Each name has the time, in ticks, at which the deletion completes (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
     /// The names in `leaving`, sorted by the time at which their deletion completes. Expired names are removed from the start.
     leaving_until: OrdSet<(u64, Arc<str>)>,
@@ -52,7 +52,8 @@ impl Catalog {
     /// Returns the table with the given name.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).
+    /// - `TableNotFound` if the table does not exist (OPT-6).
+    /// - `TableBeingDeleted` while its deletion is in progress (OPT-4).
     pub(crate) fn find(&self, name: &TableName, now: impl Fn() -> u64) -> Result<&TableEntry> {
         if let Some(entry) = self.tables.get(name.folded()) {
             return Ok(entry);
@@ -73,7 +74,8 @@ impl Catalog {
     /// Returns the catalog entry for a table to be created.
     ///
     /// # Errors
-    /// `TableAlreadyExists` if the table exists (OPT-2), `TableBeingDeleted` while its deletion is in progress (OPT-4).
+    /// - `TableAlreadyExists` if the table exists (OPT-2).
+    /// - `TableBeingDeleted` while its deletion is in progress (OPT-4).
     pub(crate) fn prepare_create(&self, name: &TableName, now: u64, created: u64) -> Result<TableEntry> {
         self.check_leaving(name, || now)?;
         if let Some(entry) = self.tables.get(name.folded()) {
@@ -93,7 +95,8 @@ impl Catalog {
     /// Returns the id of the table to drop.
     ///
     /// # Errors
-    /// `ResourceNotFound` if the table does not exist (OPT-3), `TableBeingDeleted` while its deletion is in progress (OPT-4).
+    /// - `ResourceNotFound` if the table does not exist (OPT-3).
+    /// - `TableBeingDeleted` while its deletion is in progress (OPT-4).
     pub(crate) fn prepare_drop(&self, name: &TableName, now: u64) -> Result<u32> {
         self.check_leaving(name, || now)?;
         let entry = self.tables.get(name.folded());
@@ -101,17 +104,18 @@ impl Catalog {
         entry.map(|entry| entry.id).ok_or_else(missing)
     }
 
-    /// Returns the catalog entry for an empty table that will replace an existing one. The entry contains the creation time of the replaced table, so a replay
-    /// of the journal need not find the replaced table in the catalog.
+    /// Returns the catalog entry for an empty table that will replace an existing one. The entry contains the creation time of the existing table. A replay of
+    /// the journal therefore need not find the existing table in the catalog.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).
+    /// - `TableNotFound` if the table does not exist (OPT-6).
+    /// - `TableBeingDeleted` while its deletion is in progress (OPT-4).
     pub(crate) fn prepare_renew(&self, name: &TableName, now: u64) -> Result<TableEntry> {
         let replaced = self.find(name, || now)?;
         self.new_entry(&replaced.name, replaced.created)
     }
 
-    /// Adds a table, replacing any table with the same name. Returns the id of the replaced table; its rows can then be removed.
+    /// Adds a table. If it replaces a table with the same name, returns the id of that table, whose rows can then be removed.
     pub(crate) fn add(&mut self, entry: TableEntry) -> Option<u32> {
         self.next_id = self.next_id.max(entry.id.saturating_add(1));
         if let Some((name, until)) = self.leaving.remove_with_key(entry.name.folded()) {
@@ -188,7 +192,7 @@ impl Catalog {
         self.tables.values()
     }
 
-    /// Returns the folded names in order, starting at `folded`, including the engine's private tables.
+    /// Returns the folded names in order, starting at `folded`. This includes the engine's private tables.
     pub(crate) fn from(&self, folded: &str) -> impl Iterator<Item = &str> {
         let range = (Bound::Included(folded), Bound::Unbounded);
         self.tables.range::<_, str>(range).map(|(name, _)| &**name)
@@ -197,8 +201,7 @@ impl Catalog {
     /// Returns one page of names (OPT-5, PAGE-12). `prefix` and `from` ignore case, like every comparison of table names (TBL-2).
     pub(crate) fn page(&self, prefix: &str, from: Option<&str>, top: usize) -> TablePage {
         let prefix = prefix.to_ascii_lowercase();
-        // The names of a program's tables begin with a letter. The names of the engine's private tables, which are not listed, begin with `$`, so they sort
-        // first.
+        // The names of a program's tables begin with a letter. The engine's private tables are not listed. Their names begin with `$`, so they sort first.
         let from = from.map(str::to_ascii_lowercase).unwrap_or_default();
         let start = from.max(prefix.clone()).max("a".to_owned());
         let mut found = self

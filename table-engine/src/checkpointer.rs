@@ -1,4 +1,4 @@
-//! The checkpoint thread. It writes frozen rows to the base, releases the journal files that contained these rows, and merges the base step by step.
+//! The checkpoint thread. It writes frozen rows to the base, releases the journal files with these rows, and merges the base step by step.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,8 +35,9 @@ pub(crate) enum Job {
     RemoveObsolete,
 }
 
-/// A checkpoint: the rows to write, and the metadata to record with them. `meta.dropped` lists the tables dropped since the last
-/// checkpoint. If `compact` is `true`, a compaction follows.
+/// A checkpoint: the rows to write, and the metadata to record with them. `meta.dropped` lists the tables dropped since the last checkpoint.
+///
+/// If `compact` is `true`, a compaction follows.
 pub(crate) struct Checkpoint {
     pub(crate) frozen: Memtable,
     pub(crate) meta: Meta,
@@ -45,28 +46,28 @@ pub(crate) struct Checkpoint {
 
 /// The result of a job or a merge.
 pub(crate) enum Done {
-    /// The frozen rows are now in the base. The `Tail` is the next journal file, if an obsolete file has been reused for it.
+    /// The frozen rows are now in the base. The `Tail` is the next journal file if an obsolete file has been reused as that file.
     Checkpointed(BaseView, Option<Tail>),
     /// The frozen rows could not be written because disk space or file descriptors ran out. The thread will retry.
     NoRoom(Error),
     /// A merge step or the removal of dropped tables has created a new version of the base. Its visible rows are unchanged.
     Merged(BaseView),
-    /// The response to [`Job::RemoveObsolete`]: the files of obsolete runs are removed next.
+    /// The response to [`Job::RemoveObsolete`]. The thread removes the files of obsolete runs next.
     RemovesObsolete,
-    /// The compaction has ended. The result is an error if a part of the base could not be merged.
+    /// The compaction has ended. If a part of the base could not be merged, the result is an error.
     Compacted(Result<()>),
     /// The base has failed and is never written to again.
     Failed(Error),
 }
 
-/// A flush or merge that ran out of disk space, file descriptors or memory. It is retried when enough space may have become free. The check for free space
-/// writes no data.
+/// A flush or merge that ran out of disk space, file descriptors or memory. It is retried when enough space may be free again. Checking for free space writes
+/// no data.
 #[derive(Debug)]
 pub(crate) struct Shortage {
     error: Error,
     /// The minimum space required, in bytes, or 0 if file descriptors or memory ran out.
     bytes: u64,
-    /// The pause before the next check for free space; 0 after files have been removed.
+    /// The pause before the next check for free space. It is 0 after files have been removed.
     pause: Duration,
 }
 
@@ -76,7 +77,7 @@ pub(crate) struct Checkpointer {
     pub(crate) folder: PathBuf,
     pub(crate) hook: Option<Hook>,
     pub(crate) threads: Threads,
-    /// The size in bytes to which a longer journal file is truncated when it is reused.
+    /// The maximum length in bytes of a reused journal file. A longer file is truncated.
     pub(crate) room: u64,
     pub(crate) reserve: Arc<Reserve>,
     pub(crate) base: Base,
@@ -89,14 +90,14 @@ pub(crate) struct Checkpointer {
     pub(crate) unflushed: Option<Shortage>,
     /// The failure of the last merge, if disk space ran out.
     pub(crate) unmerged_part: Option<Shortage>,
-    /// The number of view exchanges in progress: the committer has been sent a new view, but has not yet returned the old one. While the committer holds an old
-    /// view, the files of the runs in that view are kept.
+    /// The number of view exchanges in progress. In an exchange, the committer has received a new view, but has not returned the old one yet. Until it does,
+    /// the files of the runs in the old view are kept.
     pub(crate) exchanges: usize,
     /// The error that prevented the current compaction from merging a part of the base.
     pub(crate) unmerged: Option<Error>,
 }
 
-/// A guard that wakes the committer when dropped, including when the checkpoint thread ends or panics.
+/// A guard that wakes the committer when it is dropped. This includes the case that the checkpoint thread ends or panics.
 pub(crate) struct Wake(pub(crate) async_channel::Sender<Request>);
 
 impl Wake {
@@ -129,13 +130,13 @@ impl Checkpointer {
                     Ok(())
                 }
                 (Some(Job::RemoveObsolete), still) => {
-                    // The committer is deliberately not woken. On a full disk, an idle committer would otherwise request the next removal immediately.
+                    // The committer is deliberately not woken. If the disk is full, an idle committer would otherwise request the next removal immediately.
                     let _ = self.done.send(Done::RemovesObsolete);
                     waiting = still;
                     Ok(())
                 }
                 (Some(Job::Dropped(table)), still) => {
-                    // The table's rows need not be written any more, so the flush may need less space than before.
+                    // The rows of this table are not written any more, so the flush may need less space than before.
                     if let Some(shortage) = &mut self.unflushed {
                         shortage.bytes = 0;
                     }
@@ -147,7 +148,7 @@ impl Checkpointer {
                     Ok(())
                 }
                 (None, Some(next)) => {
-                    // While merges are far behind, a flush stalls. The memtable then fills up, and writers are throttled.
+                    // A flush is delayed while merges are far behind. The memtable then fills up, which throttles writers.
                     if self.base.debt() == Debt::Much && self.can_merge() {
                         waiting = Some(next);
                         self.merge()
@@ -165,24 +166,24 @@ impl Checkpointer {
                 }
             };
             if self.base.remove_obsolete() {
-                // Removing files has freed space, so the next check for free space need not be delayed.
+                // Removing files has freed space, so the next check for free space is made without a pause.
                 for shortage in [&mut self.unflushed, &mut self.unmerged_part].into_iter().flatten() {
                     shortage.pause = Duration::ZERO;
                 }
             }
             self.reserve.set_base(self.base.file_bytes());
-            // If the disk is full, the reserve is restored after a later step.
+            // If the disk is full, a later step restores the reserve.
             let _ = self.reserve.restore();
             if let Err(error) = outcome {
                 self.tell(Done::Failed(error));
-                // IMPORTANT: a failed base is never written to again. The journal still has all rows that are not in the base (CON-1).
+                // IMPORTANT: a failed base is never written to again. Rows that are not in the base are still in the journal (CON-1).
                 while self.threads.receive(&self.jobs).is_ok() {}
                 return;
             }
         }
     }
 
-    /// Returns the next job. If no job is queued and a flush or merge should be attempted or checked for space, returns `None`.
+    /// Returns the next job. Returns `None` if no job is queued, and a flush or merge should be attempted or checked for space.
     fn next(&mut self, waiting: bool) -> std::result::Result<Option<Job>, RecvError> {
         if !waiting && (self.resting || self.base.debt() == Debt::None) {
             return self.threads.receive(&self.jobs).map(Some);
@@ -205,14 +206,14 @@ impl Checkpointer {
         }
     }
 
-    /// Returns `true` if the next merge may start, that is, if the last merge did not fail or the space it needed may now be free.
+    /// Returns `true` if the next merge may start. This is the case if the last merge did not fail, or if the space that it needed may now be free.
     fn can_merge(&self) -> bool {
         !self.resting
             && self.unmerged_part.as_ref().is_none_or(|shortage| self.reserve.covers(shortage.bytes))
     }
 
-    /// Returns `true` if the next flush may start, that is, if the last flush did not fail or the space it needed may now be free. Otherwise, reports the
-    /// shortage to the committer again.
+    /// Returns `true` if the next flush may start. This is the case if the last flush did not fail, or if the space that it needed may now be free. Otherwise,
+    /// the function reports the shortage to the committer again.
     fn can_flush(&self) -> bool {
         let missing = self.unflushed.as_ref().filter(|shortage| !self.reserve.covers(shortage.bytes));
         if let Some(shortage) = missing {
@@ -221,16 +222,16 @@ impl Checkpointer {
         missing.is_none()
     }
 
-    /// Performs a write. If the disk is full and the write does not use the reserve yet, frees the reserve and obsolete files, and retries once.
+    /// Performs a write. If the disk is full, frees obsolete files and the reserve, and retries once, unless the write already uses the reserve.
     ///
-    /// Also returns the loan of the reserve, if one was taken, and the number of bytes that the last attempt submitted to the disk.
+    /// Returns three values: the result, the loan of the reserve, if one was taken, and the number of bytes that the last attempt submitted to the disk.
     fn attempt<T>(
         &mut self,
         write: impl Fn(&mut Base) -> Result<T>,
         full: impl Fn(&Result<T>) -> bool,
     ) -> (Result<T>, Option<Loan>, u64) {
-        // IMPORTANT: while the reserve is incomplete, the loan is taken before the first byte is written. Without the loan, the committer would concurrently
-        // try to reserve the free space. On a full disk, a deletion would then fail instead of waiting.
+        // IMPORTANT: while the reserve is incomplete, the loan is taken before the first byte is written. Without the loan, the committer would try to reserve
+        // the free space at the same time. On a full disk, a deletion would then fail instead of waiting.
         let mut loan = self.reserve.restore().is_err().then(|| self.reserve.lend()).flatten();
         let mut before = self.base.attempted_bytes();
         let mut written = write(&mut self.base);
@@ -245,7 +246,7 @@ impl Checkpointer {
         (written, loan, self.base.attempted_bytes() - before)
     }
 
-    /// Sends a new view to the committer, which returns the old one with a [`Job::Discard`].
+    /// Sends a new view to the committer. The committer returns the old view with a [`Job::Discard`].
     fn exchange(&mut self, done: Done) {
         self.exchanges += 1;
         self.tell(done);
@@ -267,7 +268,7 @@ impl Checkpointer {
         let flush = |base: &mut Base| {
             base.flush(frozen.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view))), meta.clone())
         };
-        // A flush may use the reserve, because journal files can be deleted after it.
+        // A flush may use the reserve, because it allows journal files to be deleted.
         let (flushed, loan, bytes) = self.attempt(flush, |flushed| {
             flushed.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull)
         });
@@ -283,7 +284,7 @@ impl Checkpointer {
             }
             outcome => outcome?,
         }
-        // Earlier failures are forgotten. The next merge may be a different one that needs less space.
+        // Earlier failures are forgotten, because the next merge may be a different one that needs less space.
         (self.unflushed, self.unmerged_part, self.resting) = (None, None, false);
         if *compact {
             self.unmerged = None;
@@ -301,10 +302,10 @@ impl Checkpointer {
         Ok(None)
     }
 
-    /// Frees the space of dropped tables before a checkpoint that is waiting for space is retried.
+    /// Frees the space of dropped tables before a waiting checkpoint is retried.
     fn forget_tables(&mut self, dropped: &[u32]) -> Result<()> {
         match self.base.forget_tables(dropped) {
-            // Once the committer has the new view, it gives up its old view, which still refers to the files of the dropped tables.
+            // When the committer receives the new view, it gives up its old view, which still refers to the files of the dropped tables.
             Ok(true) => self.exchange(Done::Merged(self.base.view())),
             Err(error) if !is_shortage(&error) => return Err(error),
             Ok(false) | Err(_) => {}
@@ -312,8 +313,8 @@ impl Checkpointer {
         Ok(())
     }
 
-    /// Releases the journal files whose rows are all in the base. The last of them is reused as the next journal file; the rest are deleted. If the reserve is
-    /// incomplete, all of them are deleted to free space for the reserve.
+    /// Releases the journal files whose rows are all in the base. The last of these files is reused as the next journal file, and the others are deleted. If
+    /// the reserve is incomplete, all of them are deleted to free space for it.
     fn release_covered(&self) -> Result<Option<Tail>> {
         reach(self.hook.as_ref(), Step::JournalDelete)?;
         let (disk, folder) = (&*self.disk, &*self.folder);
@@ -330,8 +331,8 @@ impl Checkpointer {
         Ok(next)
     }
 
-    /// Ends a compaction that ran out of space. If the committer has not returned an old view yet, the compaction continues for now, because returning the view
-    /// may free the space of replaced runs.
+    /// Ends a compaction that ran out of space. If the committer has not returned an old view yet, the compaction continues for now. When the view is returned,
+    /// the space of replaced runs may become free.
     fn end_compaction(&mut self) {
         if let Some(Shortage { error, .. }) = &self.unmerged_part
             && self.exchanges == 0

@@ -1,4 +1,4 @@
-//! The committer: the only component that changes the state. It processes requests in groups, and makes each group durable with one sync.
+//! The committer: the only component that changes the state. It processes requests in groups, and uses one sync to make each group durable.
 
 mod checkpoints;
 mod direct;
@@ -48,7 +48,7 @@ pub(crate) struct Committer {
     /// `true` if each group is synced before it is acknowledged.
     sync: bool,
     table_delete_delay: Duration,
-    /// The latest state. While a group is being processed, the state contains writes that are not published yet.
+    /// The latest state. While a group is being processed, it contains writes that are not published yet.
     state: State,
     /// The most recently written keys. Used only by an engine on disk.
     written: WrittenKeys,
@@ -71,7 +71,7 @@ pub(crate) struct Committer {
     reclaim: Vec<u32>,
 }
 
-/// The on-disk resources of an engine. Fields are dropped in declaration order, so the lock outlives the files it protects.
+/// The on-disk resources of an engine. Fields are dropped in the order of their declarations, so the lock outlives the files that it protects.
 pub(crate) struct OnDisk {
     pub(crate) journal: Journal,
     pub(crate) checkpoints: Checkpoints,
@@ -111,11 +111,13 @@ impl Committer {
         }
     }
 
-    /// Runs until the committer receives a close request or all handles have been dropped. Returns the callers waiting for the engine to close, and the outcome
-    /// to send to them. The folder is released when the committer is dropped, so the outcome must be sent after that.
+    /// Runs until the committer receives a close request or all handles have been dropped.
+    ///
+    /// Returns the callers that wait for the engine to close, and the outcome to send to them. Dropping the committer releases the folder, so send the outcome
+    /// after that.
     pub(crate) fn run(mut self) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
-        // A panic stops all writes, but the committer keeps responding: from then on, every writer receives the reason.
+        // A panic stops all writes, but the committer keeps responding. From then on, it sends the reason to every writer.
         while let Err(error) = caught(|| self.work(&mut closers)) {
             self.shared.poison(&error);
         }
@@ -131,7 +133,7 @@ impl Committer {
             }
             if self.has_to_reclaim() {
                 self.reclaim_and_publish();
-                // If no request is queued, the loop continues at once, because removing rows from memory may have made a checkpoint due.
+                // If no request is queued, the loop continues at once. The removal of rows from memory may have made a checkpoint due.
                 if self.requests.is_empty() && !self.requests.is_closed() {
                     self.threads.yield_now();
                     continue;
@@ -153,7 +155,7 @@ impl Committer {
     fn check_room(&mut self) -> Result<()> {
         self.restore_reserve();
         if self.refusal.is_some() && self.state.frozen.is_some() {
-            // The checkpoint in progress may have borrowed the reserve, and may free space.
+            // The checkpoint in progress may have borrowed the reserve, and it may free space.
             self.tend()?;
             self.restore_reserve();
         }
@@ -180,7 +182,7 @@ impl Committer {
                     let (may_free, reading) = (write.frees(), self.steady.read());
                     let before = self.group_bytes();
                     let answer = self.apply(write, reading);
-                    // A refused write, or one that changes nothing, frees no space.
+                    // A write that is refused or changes nothing frees no space.
                     frees |= may_free && !answer.grows() && self.group_bytes() > before;
                     answers.push(answer);
                 }
@@ -194,8 +196,8 @@ impl Committer {
         }
         let found = self.shared.take_gap();
         let is_added = found.is_some_and(|found| self.state.gaps.add(found, &self.written));
-        // IMPORTANT: the state is published here only if the group has no writes and no earlier write has failed. Otherwise, the state may contain writes that
-        // are not durable.
+        // IMPORTANT: the state is published here only if the group has no writes and no earlier write has failed. In any other case, the state may contain
+        // writes that are not durable.
         if is_added && answers.is_empty() && self.shared.check_writable().is_ok() {
             self.publish();
         }
@@ -209,8 +211,9 @@ impl Committer {
         self.disk.as_mut().map_or(Ok(()), |disk| disk.journal.close(last))
     }
 
-    /// Waits briefly for the writers of the last group. They have just received their responses and are likely to submit again. The wait is short compared with
-    /// a commit, and sharing a sync saves more time than it costs. A single writer is not delayed.
+    /// Waits briefly for the writers of the last group. They have just received their responses, so they are likely to submit again.
+    ///
+    /// The wait is short compared with a commit. Sharing a sync saves more time than the wait costs. A single writer is not delayed.
     fn gather(&self) {
         if self.disk.is_none() || self.expected <= 1 {
             return;
@@ -221,12 +224,13 @@ impl Committer {
         }
     }
 
-    /// Schedules the removal of rows whose tables the group has dropped: from the base by the next checkpoint and later merges, and from memory step by step.
+    /// Schedules the removal of rows of tables that the group has dropped. The next checkpoint and later merges remove them from the base. They are removed
+    /// from memory step by step.
     fn give_up(&mut self) -> Result<()> {
         for id in std::mem::take(&mut self.dropped) {
             self.reclaim.push(id);
             let Some(disk) = &mut self.disk else { continue };
-            // The base may record the drop before the journal is next synced, so the journal is synced before the drop is passed to the base.
+            // The drop is passed to the base, which may record it before the next sync of the journal. The journal is therefore synced first.
             if disk.checkpoints.waits_for_room() {
                 disk.journal.sync()?;
             }
@@ -235,7 +239,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Discards the current group's writes, which could not be written because the disk is full.
+    /// Discards the writes of the current group. They could not be written because the disk is full.
     fn take_back(&mut self) -> Result<()> {
         if let Some(published) = self.shared.published()? {
             self.state = State::clone(&published);
@@ -258,11 +262,12 @@ impl Committer {
         }
     }
 
-    /// Makes the group durable, publishes it, and then acknowledges it. If `frees` is `true`, the group contains a write that frees space, so the group may use
-    /// the disk reserve. Writes that add data can then use the reserve as part of that group, but not repeatedly: later ones are refused until the reserve is
-    /// fully allocated again.
+    /// Makes the group durable, publishes it, and then acknowledges it.
+    ///
+    /// `frees` is `true` if the group contains a write that frees space. The group may then use the disk reserve, including for its writes that add data. Later
+    /// writes that add data are refused until the reserve is fully allocated again.
     fn finish_group(&mut self, answers: &mut Vec<Answer>, frees: bool) {
-        // The next group is expected to contain the requests already queued, and one request from each writer that now receives a response.
+        // The next group is expected to contain the requests already queued, and one more from each writer that receives a response now.
         self.expected = self.requests.len() + answers.len();
         if answers.is_empty() {
             return;
@@ -310,7 +315,7 @@ impl Committer {
 }
 
 impl Drop for Committer {
-    /// Closes the engine and drops all remaining requests, which notifies their callers that the engine has stopped.
+    /// Closes the engine and drops all remaining requests. This notifies their callers that the engine has stopped.
     fn drop(&mut self) {
         // IMPORTANT: the readers' reference to the base is released before `self` drops the base, and the folder's lock is dropped last.
         self.shared.close();
@@ -319,7 +324,7 @@ impl Drop for Committer {
     }
 }
 
-/// Runs engine code, converting a panic into an error.
+/// Runs engine code, and converts a panic into an error.
 fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied();

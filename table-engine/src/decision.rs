@@ -1,8 +1,9 @@
 //! Decisions: transactions that the committer computes from the latest state.
 //!
-//! A conditional transaction is based on data that its caller has read, and fails if the data has changed. If many callers compete for one row, as the
-//! receivers of a queue do, all but one of them fail. A decision avoids this because it runs in the committer, always on the latest state. It is recorded as an
-//! ordinary journal frame.
+//! A conditional transaction is based on data that its caller has read, and fails if the data has changed. If many callers compete for one row, all but one of
+//! them fail. An example is the receivers of a queue.
+//!
+//! A decision avoids this, because the committer runs it, always on the latest state. It is recorded as an ordinary journal frame.
 
 use std::fmt;
 
@@ -19,12 +20,13 @@ use crate::state::State;
 /// The input of a decision, and the changes it has made.
 pub(crate) struct Ground<'a> {
     pub(crate) state: &'a State,
-    /// The id of the table.
+    /// The id of the table that the decision reads and writes.
     pub(crate) table: u32,
     /// The current time on the engine's steady clock. It is never earlier than the time of a previous decision.
     pub(crate) now: u64,
-    /// The Timestamp of the written rows, unique to this transaction. It is never earlier than `now`. The next engine that opens this folder starts its steady
-    /// clock from the last Timestamp, so the new engine's decisions are never earlier than this one.
+    /// The Timestamp of the written rows, which is unique to this transaction. It is never earlier than `now`.
+    ///
+    /// The steady clock of the next engine in this folder starts from the last Timestamp, so the decisions of that engine are never earlier than this one.
     pub(crate) ticks: u64,
     /// The positions in the queue's table where decisions start reading.
     pub(crate) positions: Positions,
@@ -48,7 +50,7 @@ impl<'a> Ground<'a> {
         Self { state, table, now, ticks, positions, changes: Vec::new(), gap: None, refusal, grows: false }
     }
 
-    /// Declares that the decision adds data. A decision need not call this function if it only deletes rows, or replaces rows with rows that are not larger.
+    /// Declares that the decision adds data. This is not required if the decision only deletes rows or replaces rows with rows that are not larger.
     ///
     /// # Errors
     /// `DiskFull` if such decisions are refused.
@@ -57,8 +59,8 @@ impl<'a> Ground<'a> {
         self.refusal.cloned().map_or(Ok(()), Err)
     }
 
-    /// Advances the queue's head to `to`. The caller guarantees that no message remains between `from` and `to`. If messages may remain before `from`, the head
-    /// does not move.
+    /// Advances the queue's head to `to`. The caller guarantees that no message remains between `from` and `to`. The head does not move if messages may remain
+    /// before `from`.
     pub(crate) fn pass(&mut self, from: Front, to: Front) {
         if self.positions.front >= from {
             self.positions.front = self.positions.front.max(to);
@@ -70,7 +72,7 @@ impl<'a> Ground<'a> {
         self.gap = found.or_else(|| self.gap.take());
     }
 
-    /// Inserts or replaces a row. All keys of a decision must be in one partition.
+    /// Inserts or replaces a row. All keys that a decision writes must be in one partition.
     pub(crate) fn put(&mut self, key: Key, row: Row) {
         self.changes.push(Change { key, row: Some(row.with_timestamp(self.ticks)) });
     }
@@ -94,9 +96,9 @@ pub(crate) struct Decided {
     pub(crate) gap: Option<FoundGap>,
 }
 
-/// A write that depends on stored rows and is computed by the committer instead of its caller. The caller waits for the outcome.
+/// A write that depends on stored rows, and that the committer computes instead of the caller. The caller waits for the outcome.
 pub(crate) trait Decision: Send {
-    /// Computes the writes and records them in `ground`. If it returns an error, nothing is written.
+    /// Computes the writes and records them in `ground`. If the function returns an error, nothing is written.
     fn decide(&mut self, ground: &mut Ground<'_>) -> Result<()>;
 
     /// Returns `true` if the decision has added data.
@@ -105,7 +107,7 @@ pub(crate) trait Decision: Send {
     /// Stores the error to send to the caller.
     fn refuse(&mut self, error: Error);
 
-    /// Sends the outcome to the caller, or the failure of the decision's group.
+    /// Sends the outcome to the caller. If the decision's group failed, `failure` is sent instead.
     fn answer(self: Box<Self>, failure: Option<&Error>);
 }
 
@@ -149,7 +151,7 @@ impl<T: Send, F: FnOnce(&mut Ground<'_>) -> Result<T> + Send> Decision for Decid
 
     fn answer(self: Box<Self>, failure: Option<&Error>) {
         let outcome = failure.map(|error| Err(error.clone())).or(self.outcome);
-        // If the caller is no longer waiting, the outcome is discarded. If no outcome exists, the caller sees a closed channel.
+        // If the caller is no longer waiting, the outcome is discarded. Without an outcome, the caller finds the channel closed.
         if let Some(outcome) = outcome {
             let _ = self.to.send(outcome);
         }

@@ -1,4 +1,4 @@
-//! The engine's interface to the disk: the few operations that the journal and the base use. Tests can simulate a disk.
+//! The engine's interface to the disk. It consists of the few operations that the journal and the base use. Tests can simulate a disk.
 
 pub(crate) mod fault;
 mod real;
@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 pub use real::RealDisk;
 
-/// A file system, reduced to the operations the engine needs.
+/// A file system, reduced to the operations that the engine needs.
 ///
-/// The engine relies on the following guarantees. A simulated disk may do anything that they permit.
+/// The engine relies only on the following guarantees. A simulated disk may do anything that they permit.
 /// - After [`sync_data`](DiskFile::sync_data) returns, the file's length and all bytes written before the call survive a power loss. Until then, any
 ///   of them may be lost, in any order.
 /// - After [`sync_dir`](Disk::sync_dir) returns, all earlier creations, renames and removals in the folder survive a power loss. Until then, any of
@@ -26,8 +26,9 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Returns the names of the files in a folder, in any order.
     fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
 
-    /// Opens a file for reading and writing. If `create` is `true`, creates an empty file. An existing file with this name is unlinked, not truncated, because
-    /// it may have other hard links: snapshots are often folders of hard links.
+    /// Opens a file for reading and writing. If `create` is `true`, creates an empty file.
+    ///
+    /// If a file with this name already exists, it is unlinked, not truncated. It may have other hard links, because snapshots are often folders of hard links.
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>>;
 
     /// Opens a file for reading only. No write permission is needed.
@@ -44,14 +45,16 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Makes the directory entries of a folder durable.
     fn sync_dir(&self, folder: &Path) -> io::Result<()>;
 
-    /// Returns a disk that accesses the files of a folder through an open handle to the folder. Callers use the same paths as before. The paths keep referring
-    /// to the same files even after the folder or one of its parents is renamed. Returns `None`, the default, if files can be accessed only by path.
+    /// Returns a disk that accesses the files of a folder through an open handle to the folder. Returns `None`, the default, if files can be accessed only by
+    /// path.
+    ///
+    /// Callers use the same paths as before. The paths refer to the same files even after the folder or one of its parents has been renamed.
     fn hold(&self, folder: &Path) -> io::Result<Option<Arc<dyn Disk>>> {
         let _ = folder;
         Ok(None)
     }
 
-    /// Locks a file, creating it if it does not exist. The lock is held until the returned value is dropped or the process ends.
+    /// Locks a file. If the file does not exist, it is created. The lock is held until the returned value is dropped or the process ends.
     ///
     /// # Errors
     /// `WouldBlock` if the lock is already held.
@@ -67,7 +70,7 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
     /// Returns the length in bytes.
     fn len(&self) -> io::Result<u64>;
 
-    /// Fills the buffer with the bytes that begin at `offset`.
+    /// Fills the buffer with the bytes of the file that start at `offset`.
     ///
     /// # Errors
     /// `UnexpectedEof` if the file ends before the buffer is full.
@@ -82,7 +85,7 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
     /// Makes all written bytes and the length of the file durable.
     fn sync_data(&self) -> io::Result<()>;
 
-    /// Returns `true` if the file has other hard links, so a write to the file also changes the content under those names. The default is `false`.
+    /// Returns `true` if the file has other hard links. A write to the file then also changes its content under the other names. The default is `false`.
     fn has_other_names(&self) -> io::Result<bool> {
         Ok(false)
     }
@@ -105,5 +108,5 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
     }
 }
 
-/// A lock, held until the value is dropped.
+/// A lock. It is held until the value is dropped.
 pub trait DiskLock: Debug + Send + Sync + 'static {}

@@ -1,4 +1,4 @@
-//! The handle to an engine, with functions that open, maintain and close the engine.
+//! The handle to an engine. Its functions open, maintain and close the engine.
 
 mod read;
 mod start;
@@ -29,13 +29,15 @@ use crate::waker::contained;
 
 /// The embedded engine: tables in a folder or in memory, with the semantics and limits of Azure Table Storage.
 ///
-/// Cloning creates another handle to the same engine; dropping the last handle stops it. A write is durable when it is acknowledged, unless
+/// Cloning creates another handle to the same engine. Dropping the last handle stops the engine. A write is durable when it is acknowledged, unless
 /// [`Durability::Relaxed`](crate::Durability::Relaxed) was chosen. Concurrent writers share one sync of the disk.
 ///
-/// The futures do not require a particular runtime. A write waits for its commit. In an in-memory engine, a caller without concurrent writers performs the
-/// write on its own thread. Reads of an engine on disk do not wait for writes, but block while they read blocks that are not cached. A read of an in-memory
-/// engine may wait for a write that another thread is performing. If the future of a write is dropped after it has been polled, the write may still be applied,
-/// but never in part.
+/// The futures do not require a particular runtime.
+///
+/// - **Writes.** A write waits for its commit. In an in-memory engine, a caller without concurrent writers performs the write on its own thread. If the future
+///   of a write is dropped after it has been polled, the write may still be applied, but never in part.
+/// - **Reads.** Reads of an engine on disk do not wait for writes. They block the thread while they read blocks that are not cached. A read of an in-memory
+///   engine may wait for a write that another thread is performing.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -70,9 +72,9 @@ pub(crate) struct Inner {
     folder: Option<PathBuf>,
     /// The committer of an in-memory engine, which callers can run on their own threads.
     pub(crate) direct: Option<Arc<Direct>>,
-    /// The committer's thread, or `None` if the engine is read-only or the thread could not be started.
+    /// The committer's thread. It is `None` if the engine is read-only or the thread could not be started.
     committer: Option<Thread>,
-    /// The id of the process that runs the engine's threads. It identifies a forked child process, which does not have these threads.
+    /// The id of the process in which the engine's threads run. A forked child process has a different id, and does not have these threads.
     pub(crate) process: u32,
 }
 
@@ -85,7 +87,7 @@ pub(crate) struct Calls {
 }
 
 impl Engine {
-    /// Opens a folder with the default options, creating it if it does not exist, and recovers its content.
+    /// Opens a folder with the default options, and recovers its content. If the folder does not exist, it is created.
     ///
     /// # Errors
     /// Any error from [`EngineOptions::open`].
@@ -104,8 +106,8 @@ impl Engine {
         EngineOptions::new()
     }
 
-    /// Returns another handle to the same engine. Calls on this handle are not affected by the [`FaultInjection`] in the engine's options,
-    /// so a test can use it to prepare and check data.
+    /// Returns another handle to the same engine. The [`FaultInjection`] in the engine's options does not affect calls on this handle, so a test can use it to
+    /// prepare and check data.
     ///
     /// ```
     /// use std::num::NonZeroU32;
@@ -125,8 +127,10 @@ impl Engine {
         Self { faults: FaultInjection::default(), ..self.clone() }
     }
 
-    /// Writes all rows in memory to the base (the engine's data files), and deletes journal files that are no longer needed. The engine also starts checkpoints
-    /// automatically. An explicit checkpoint is useful before the folder is copied or the program stops, because it makes the next open faster.
+    /// Writes all rows in memory to the base (the engine's data files). Journal files that are no longer needed are deleted.
+    ///
+    /// The engine also starts checkpoints automatically. An explicit checkpoint makes the next open faster. It is useful before the folder is copied or the
+    /// program stops.
     ///
     /// # Errors
     /// - `DiskFull` if the disk has no space for the rows.
@@ -138,22 +142,23 @@ impl Engine {
         self.ask(|answer| Request::Checkpoint { compact: false, answer }).await
     }
 
-    /// Runs a checkpoint, and merges the base until it contains no replaced or deleted rows. Readers and writers continue during the compaction. It works in
-    /// steps, and needs free disk space for one step at a time.
+    /// Runs a checkpoint, and then merges the base until it contains no replaced or deleted rows. Readers and writers continue during the compaction. A
+    /// compaction works in steps, and needs free disk space for only one step at a time.
     ///
     /// # Errors
-    /// - `Corrupted` if a part of the base cannot be read (this part is left unchanged, and the rest is compacted).
-    /// - `Io` if the disk fails (the engine remains usable).
+    /// - `Corrupted` if a part of the base cannot be read. This part is left unchanged, and the other parts are compacted.
+    /// - `Io` if the disk fails. The engine remains usable.
     /// - Any error from [`checkpoint`](Self::checkpoint).
     pub async fn compact(&self) -> Result<()> {
         self.ask(|answer| Request::Checkpoint { compact: true, answer }).await
     }
 
-    /// Returns the sizes of the engine's data, and counters of the operations since it was opened. [`table_statistics`](Self::table_statistics) describes one
-    /// table.
+    /// Returns the sizes of the engine's data, and counters of operations since the engine was opened. For a single table, use
+    /// [`table_statistics`](Self::table_statistics).
     ///
     /// # Errors
-    /// `EngineClosed` if the engine is closed; `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
+    /// - `EngineClosed` if the engine is closed.
+    /// - `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
     pub fn statistics(&self) -> Result<Statistics> {
         let mut statistics = Statistics::default();
         self.inner.state()?.describe(&mut statistics);
@@ -161,8 +166,10 @@ impl Engine {
         Ok(statistics)
     }
 
-    /// Reads the entire base from the disk and checks every checksum, the order of keys, and every row. Readers and writers can continue during this time. The
-    /// call blocks until the base has been read. The journal is not checked here, because it is checked each time the folder is opened.
+    /// Reads the entire base from the disk, and checks every checksum, every row, and the order of keys. The call blocks until the base has been read. Readers
+    /// and writers can continue during this time.
+    ///
+    /// The journal is not checked here, because it is checked each time the folder is opened.
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -174,8 +181,10 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `EngineClosed` if the engine is closed; `ServerBusy` if the process has run out of file descriptors or memory. Corruption is reported in the result, not
-    /// as an error.
+    /// - `EngineClosed` if the engine is closed.
+    /// - `ServerBusy` if the process has run out of file descriptors or memory.
+    ///
+    /// Corruption is reported in the result, not as an error.
     pub fn verify(&self) -> Result<Verification> {
         self.verify_rest(&mut VerifiedFiles::default())
     }
@@ -199,9 +208,9 @@ impl Engine {
     pub fn verify_rest(&self, verified: &mut VerifiedFiles) -> Result<Verification> {
         let state = self.inner.state_to_keep()?;
         let found = state.base.as_ref().map(|base| base.verify_rest(verified)).unwrap_or_default();
-        // If this engine was closed in the meantime, another engine may have opened the folder and removed files.
+        // Another engine may have opened the folder and removed files if this engine was closed in the meantime.
         self.inner.shared.check_open()?;
-        // It is unknown whether a file that could not be read is intact, so the verification fails.
+        // The verification fails if a file could not be read for lack of resources, because it is unknown whether the file is intact.
         match found.damage.iter().find(|error| is_shortage(error)) {
             Some(shortage) => Err(shortage.clone()),
             None => Ok(found),
@@ -211,8 +220,8 @@ impl Engine {
     /// Makes all accepted writes durable, stops the engine, and releases the folder. Remaining handles and snapshots return `EngineClosed`.
     ///
     /// # Errors
-    /// `EnginePoisoned` if an earlier write failed, and `Io` if the last sync fails; the folder is released even then. `EngineClosed` if the engine is already
-    /// closed.
+    /// - `EnginePoisoned` if an earlier write failed, and `Io` if the last sync fails. The folder is released even then.
+    /// - `EngineClosed` if the engine is already closed.
     pub async fn close(self) -> Result<()> {
         if self.inner.shared.is_read_only() {
             let outcome = self.inner.shared.check_open();
@@ -224,8 +233,8 @@ impl Engine {
         outcome
     }
 
-    /// Reports a gap (a key range without rows) that a scan has found. The committer adds it to the state with the next group of writes, and later scans can
-    /// then skip it. If the committer has not yet processed an earlier report, this call wakes it.
+    /// Reports a gap (a key range without rows) that a scan has found. The committer adds the gap to the state together with the next group of writes, and
+    /// later scans can then skip it. If the committer has not processed an earlier report yet, this call wakes it.
     pub(crate) fn remember(&self, found: Option<FoundGap>) {
         if found.is_some_and(|found| self.inner.shared.leave_gap(found)) {
             // If the committer's queue is full, the committer is already awake.
@@ -247,7 +256,7 @@ impl Engine {
             None => Some(request),
         };
         let Some(request) = left else {
-            // The result is either available now, or was lost in a panic.
+            // The result is available now, unless it was lost in a panic.
             return outcome.try_recv().ok().flatten().unwrap_or_else(|| Err(gone()));
         };
         self.inner.check_process()?;
@@ -260,7 +269,7 @@ impl Engine {
 }
 
 impl EngineOptions {
-    /// Opens a folder, creating it if it does not exist, and recovers its content.
+    /// Opens a folder and recovers its content. If the folder does not exist, it is created.
     ///
     /// # Errors
     /// - `FolderLocked` if another engine has the folder open.
@@ -285,14 +294,13 @@ impl EngineOptions {
 }
 
 impl Inner {
-    /// Checks that the engine's threads run in this process. A process forked from the engine's process does not have these threads, so its requests would
-    /// never receive a response.
+    /// Checks that the engine's threads run in this process. A forked process does not have these threads, so its requests would never receive a response.
     fn check_process(&self) -> Result<()> {
         if self.process == std::process::id() { Ok(()) } else { Err(Error::of(EngineFault::OtherProcess)) }
     }
 
-    /// Waits until the committer has stopped and released the folder. If a waker that the committer calls drops the last handle, the committer does not wait
-    /// for itself. It stops after the waker returns.
+    /// Waits until the committer has stopped and released the folder. The last handle may be dropped by a waker that the committer itself calls. In that case,
+    /// the committer does not wait for itself, and stops after the waker returns.
     fn join(&self) {
         if self.check_process().is_err() {
             return;

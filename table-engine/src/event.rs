@@ -1,4 +1,4 @@
-//! Events that the engine emits to log subscribers. A subscriber is application code and may panic, for example because the disk is too full for its log file.
+//! Log events of the engine. A log subscriber is application code and may panic, for example because the disk is too full for its log file.
 
 use std::mem;
 
@@ -31,8 +31,8 @@ impl Drop for Entered {
 
 /// Creates a span and enters it. If the subscriber panics, the thread continues.
 ///
-/// Panics are caught separately for each call to the subscriber. With an [`EnteredSpan`](tracing::span::EnteredSpan), a panic on exit would close the span
-/// during unwinding, and a second panic would then abort the process.
+/// Panics are caught separately for each call to the subscriber. An [`EnteredSpan`](tracing::span::EnteredSpan) would not be safe: a panic on exit would close
+/// the span during unwinding, and a second panic would then abort the process.
 pub(crate) fn entered(span: impl FnOnce() -> Span) -> Entered {
     let mut entered = Entered(Span::none());
     contain(|| entered.0 = span());

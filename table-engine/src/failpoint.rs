@@ -19,7 +19,7 @@ pub enum Step {
     Acknowledge,
     /// Create the next journal file.
     JournalCreate,
-    /// Start a checkpoint: the memtable is frozen, and the journal is rotated.
+    /// Start a checkpoint. The memtable is frozen, and the journal is rotated.
     Freeze,
     /// Write frozen rows as new runs of the base.
     CheckpointWrite,
@@ -33,7 +33,7 @@ pub enum Step {
     MergeWrite,
     /// Record the version of the base with the merged runs.
     MergeCommit,
-    /// Delete a run that was merged into others or whose tables were dropped.
+    /// Delete a run that is no longer needed, because it was merged or because its tables were dropped.
     RunDelete,
 }
 

@@ -1,4 +1,4 @@
-//! Errors of the engine itself: its state, its threads, its clock, and requests rejected before they reach the committer.
+//! Errors of the engine itself. They concern its state, its threads and its clock, and requests that are rejected before they reach the committer.
 
 use std::io;
 

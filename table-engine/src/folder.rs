@@ -1,4 +1,4 @@
-//! Folder operations: opening handles that stay valid after a rename, creating folders durably, deleting files, and replacing hard-linked files with copies.
+//! Operations on folders. They open handles that stay valid after a rename, create folders durably, delete files, and replace hard-linked files with copies.
 
 pub(crate) mod fault;
 
@@ -15,12 +15,12 @@ pub(crate) const COPY_NEW: &str = "COPY.new";
 /// The number of bytes copied at a time.
 const COPIED: u64 = 1 << 20;
 
-/// Returns the absolute path of a folder. It stays valid when the process changes its working directory.
+/// Returns the absolute path of a folder. It remains valid if the process changes its working directory.
 pub(crate) fn absolute(folder: &Path) -> Result<PathBuf> {
     std::path::absolute(folder).map_err(|error| Task::OpenFolder(folder.into()).failed(error))
 }
 
-/// Returns a disk that accesses the files of a folder through a handle to the folder, if the disk supports such handles.
+/// Returns a disk that accesses the files of a folder through a handle to the folder. If the disk does not support such handles, it is returned itself.
 pub(crate) fn hold(disk: &Arc<dyn Disk>, folder: &Path) -> Result<Arc<dyn Disk>> {
     let held = disk.hold(folder).map_err(|error| Task::OpenFolder(folder.into()).refused(error))?;
     Ok(held.unwrap_or_else(|| Arc::clone(disk)))
@@ -50,8 +50,8 @@ pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
             match disk.sync_dir(parent) {
                 // The program cannot read this folder, so it has not created the folder and need not sync it.
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
-                // Some file systems, such as squashfs, cannot sync folders. If a subfolder is on a file system that can, it is a mount point, and this program
-                // has not created it. The engine's folder itself is always synced.
+                // Some file systems, such as squashfs, cannot sync folders. If a subfolder is on a file system that can, the subfolder is a mount point, and
+                // this program has not created it. The engine's folder itself is always synced.
                 Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {}
                 outcome => outcome?,
             }
@@ -76,8 +76,9 @@ pub(crate) fn delete(disk: &dyn Disk, folder: &Path, which: impl Fn(&str) -> boo
     remove().map_err(|error| Task::DeleteFiles.failed(error))
 }
 
-/// Durably replaces each given file that has other hard links with a copy. Snapshots are often folders of hard links, and writing to a linked file would also
-/// change the snapshot. Returns `true` if a file was replaced. Missing files are ignored.
+/// Durably replaces each given file that has other hard links with a copy. Missing files are ignored. Returns `true` if a file was replaced.
+///
+/// Snapshots are often folders of hard links. Writing to a file that a snapshot links to would also change the snapshot.
 ///
 /// # Errors
 /// `DiskFull`, `ServerBusy` or `Io` if the disk reports an error. After an error, each file is either the original or its copy.

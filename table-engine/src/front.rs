@@ -1,6 +1,6 @@
-//! Positions in a queue's table, such as the queue's head, before which no message remains.
+//! Positions in a queue's table. An example is the queue's head, before which no message remains.
 
-/// A position in a queue. Messages are ordered by the time they become visible, then by their transaction's Timestamp.
+/// A position in a queue. Messages are sorted by the time at which they become visible, and then by the Timestamp of their transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Front {
     pub(crate) instant: u64,
@@ -17,9 +17,9 @@ impl Front {
 pub(crate) struct Positions {
     /// The queue's head: no message remains before this position.
     pub(crate) front: Front,
-    /// The position at which the next search for expired messages starts, or the first position if it starts at the head.
+    /// The position at which the next search for expired messages starts. If that search starts at the head, this is the first position.
     pub(crate) search: Front,
-    /// The number of put operations since the last search for expired messages, or 0 if the next one searches.
+    /// The number of put operations since the last search for expired messages. If it is 0, the next put operation searches.
     pub(crate) puts: usize,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Positions {
 pub(crate) struct Searched {
     /// The position of the first message found, or the end of the search range.
     pub(crate) found: Front,
-    /// The queue's new head: no message remains before this position. It is before `found` if the search skipped a part of the base that may become readable
-    /// later.
+    /// The queue's new head. No message remains before this position. The head is before `found` if the search skipped a part of the base that may become
+    /// readable later.
     pub(crate) front: Front,
 }

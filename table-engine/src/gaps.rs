@@ -1,9 +1,11 @@
-//! Gaps: known key ranges without rows, which scans can skip.
+//! Gaps: key ranges that are known to have no rows. Scans can skip them.
 //!
 //! A deleted row leaves a tombstone in memory, and later in the base, until a merge removes it. A scan that visits many consecutive tombstones reports their
-//! key range as a gap. The committer adds the gap to its latest state, unless a row has been written in the range in the meantime. Writing a row in a gap
-//! splits the gap at the row's key, and deleting the first row after a gap extends the gap. Gaps belong to the state, so each snapshot has its own. Gaps are
-//! never stored: after the folder is reopened, scans find them again.
+//! key range as a gap. The committer adds the gap to its latest state, unless a row has been written in the range in the meantime.
+//!
+//! Writing a row in a gap splits the gap at the row's key. Deleting the first row after a gap extends the gap.
+//!
+//! Gaps belong to the state, so each snapshot has its own. They are never stored. After the folder is reopened, scans find them again.
 
 mod search;
 
@@ -16,9 +18,9 @@ use crate::key::{Key, Span};
 
 pub(super) use search::Search;
 
-/// The maximum number of gaps in a state. If there are more, all gaps are discarded, and scans find the relevant ones again.
+/// The maximum number of gaps in a state. If this number is exceeded, all gaps are discarded, and scans find the relevant ones again.
 const MOST: usize = 1_024;
-/// This many recently written keys are remembered. A gap that was found before the oldest of these writes is discarded.
+/// The number of recently written keys that are remembered. A gap that was found before the oldest of these writes is discarded.
 const REMEMBERED: usize = 2_048;
 
 /// The gaps of a state. Cloning is O(1).
@@ -26,7 +28,7 @@ const REMEMBERED: usize = 2_048;
 pub(crate) struct Gaps {
     /// The end of each gap, keyed by the gap's start. Gaps neither overlap nor touch.
     ends: OrdMap<Key, Key>,
-    /// The number of rows written since the engine was opened, as of this state.
+    /// The number of rows written between the opening of the engine and this state.
     writes: u64,
 }
 
@@ -116,7 +118,7 @@ impl Gaps {
         self.ends.insert(start, end);
     }
 
-    /// Returns a report of a gap found in this state.
+    /// Returns a report of a gap that was found in this state.
     pub(super) const fn found(&self, span: Span) -> FoundGap {
         FoundGap { span, writes: self.writes }
     }
@@ -131,12 +133,12 @@ impl WrittenKeys {
         self.0.push_back(Key::clone(key));
     }
 
-    /// Discards all keys, because some writes were rolled back. Gaps that were found in an earlier state will then be discarded.
+    /// Discards all keys, because some writes were rolled back. As a result, gaps found in an earlier state are discarded.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Returns `true` if it is certain that no row was written into a gap after the gap was found. `writes` is the current number of writes.
+    /// Returns `true` if it is certain that no row was written into a gap since it was found. `writes` is the current number of writes.
     fn none_in(&self, found: &FoundGap, writes: u64) -> bool {
         let since = writes.checked_sub(found.writes).and_then(|since| usize::try_from(since).ok());
         let Some(since) = since.filter(|since| *since <= self.0.len()) else { return false };

@@ -1,4 +1,4 @@
-//! Creation times, which distinguish tables and queues from earlier ones with the same name.
+//! Creation times. They distinguish tables and queues from earlier ones with the same name.
 
 use table_store::Result;
 use table_store::name::TableName;
@@ -8,8 +8,10 @@ use crate::engine::Engine;
 use crate::queue;
 
 impl Engine {
-    /// Returns the creation time of a table, in ticks. No other table in the engine has this time, because Timestamps are unique. A program that stores data
-    /// about a table elsewhere can store the creation time with the data, and ignore the data after the table has been recreated.
+    /// Returns the creation time of a table, in ticks. Timestamps are unique, so no other table in the engine has this time.
+    ///
+    /// A program that stores data about a table elsewhere can store the creation time with the data. When the table has been recreated, the program can tell
+    /// that the data is outdated.
     ///
     /// # Errors
     /// - `TableNotFound` if the table does not exist (OPT-6).

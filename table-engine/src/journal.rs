@@ -1,4 +1,4 @@
-//! The journal: append-only files of frames, which make writes durable before they become visible (`docs/format.md`, "Journal").
+//! The journal: append-only files of frames. They make writes durable before the writes become visible (`docs/format.md`, "Journal").
 
 pub(crate) mod fault;
 pub(crate) mod file;
@@ -25,8 +25,8 @@ use crate::reserve::Reserve;
 
 pub(crate) use reuse::reuse;
 
-/// The number of zero bytes that are written ahead of the frames. Because of them, most syncs need not record a new file length or new blocks, which makes
-/// these syncs about a third faster.
+/// The number of zero bytes that are written ahead of the frames. With these zeros, most syncs need not record a new file length or new blocks, and are about a
+/// third faster.
 const AHEAD: usize = 1 << 20;
 /// The maximum total size in bytes of a group's frames, not counting the last frame.
 pub(crate) const GROUP_BYTES: usize = 8 << 20;
@@ -40,7 +40,7 @@ pub(crate) struct Tail {
     pub(crate) salt: Salt,
     /// The offset of the next frame.
     pub(crate) end: u64,
-    /// The length of the file. The bytes after `end` are zeros or, in a reused file, the old content.
+    /// The length of the file. The bytes after `end` are zeros or, in a reused file, bytes of the old content.
     pub(crate) filled: u64,
     /// The sequence number of the next frame.
     pub(crate) sequence: u64,
@@ -121,7 +121,8 @@ impl Journal {
         self.frames += 1;
     }
 
-    /// Writes the group and, if `sync` is `true`, makes it and all earlier frames durable. If `frees` is `true`, the group frees space and may use the reserve.
+    /// Writes the group. If `sync` is `true`, makes the group and all earlier frames durable. If `frees` is `true`, the group frees space and may use the
+    /// reserve.
     ///
     /// # Errors
     /// `DiskFull` if the disk is full. The group is then rolled back, and the journal remains usable. After any other error, the journal must not be used.
@@ -151,8 +152,8 @@ impl Journal {
 
     fn write(&mut self, frees: bool) -> io::Result<()> {
         let end = self.tail.end + self.group.as_bytes().len() as u64;
-        // IMPORTANT: the reserve must be sufficient to checkpoint all frames, including the frames of groups that free space. It grows in steps, so most groups
-        // need no call to the disk.
+        // IMPORTANT: the reserve must be large enough for a checkpoint of all frames, including the frames of groups that free space. It grows in steps, so
+        // most groups need no call to the disk.
         self.reserve.raise_for(end.next_multiple_of(AHEAD as u64));
         if !frees {
             self.reserve.restore_in_turn()?;
@@ -166,7 +167,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes zeros after `end`, the offset at which the group's frames end.
+    /// Writes zeros after `end`, the offset of the end of the group's frames.
     fn write_ahead(&mut self, end: u64, frees: bool) -> io::Result<()> {
         let start = self.tail.filled.max(end);
         match self.tail.file.write_at(start, &ZEROS) {
@@ -193,10 +194,13 @@ impl Journal {
         Ok(())
     }
 
-    /// Makes the journal durable, then appends a closing frame, that is, a frame without writes. The closing frame proves that all earlier frames were durable,
-    /// so if the last of them is corrupted, the next open does not mistake it for a write that a crash interrupted. Then frees the space after the last frame,
-    /// the next file, and the part of the reserve that the journal does not need. Finally, records all frames except the closing frame as synced. Losing the
-    /// closing frame is harmless.
+    /// Makes the journal durable, then appends a closing frame, that is, a frame without writes.
+    ///
+    /// The closing frame proves that all earlier frames were durable. If the last of them is corrupted, the next open does not mistake it for a write that a
+    /// crash interrupted. Losing the closing frame is harmless.
+    ///
+    /// Afterwards, the function frees the space after the last frame, the next file, and the part of the reserve that the journal does not need. Finally, it
+    /// records all frames except the closing frame as synced.
     pub(crate) fn close(&mut self, ticks: u64) -> Result<()> {
         self.sync()?;
         let is_new = !self.tail.is_closed || self.tail.end == file::HEADER;
@@ -259,7 +263,7 @@ impl Journal {
         self.next = Some(next);
     }
 
-    /// Removes the next file to free its disk space. Also truncates the current file if it was reused and has much space left.
+    /// Removes the next file to free its disk space. The current file is also truncated if it was reused and has much unused space.
     pub(crate) fn give_room_back(&mut self) {
         if let Some(next) = self.next.take() {
             let _ = self.disk.remove(&file::path(&self.folder, next.number));
@@ -272,8 +276,8 @@ impl Journal {
     /// Switches to the next file. Returns the number of that file and the sequence number of its first frame.
     ///
     /// # Errors
-    /// If disk space or file descriptors run out, the journal continues in the old file. The new file is then empty or missing, and the next open ignores it.
-    /// After any other error, the journal must not be used.
+    /// If disk space or file descriptors run out, the journal continues in the old file. In that case, the new file is empty or missing, and the next open
+    /// ignores it. After any other error, the journal must not be used.
     pub(crate) fn rotate(&mut self) -> Result<(u64, u64)> {
         // IMPORTANT: the old file is made durable before a frame is written to the new file, because only the last file with frames may end with a torn write.
         self.sync()?;

@@ -1,8 +1,10 @@
-//! Keys in the engine's maps: the table, the partition and the row, encoded as bytes that sort in the service's order (ORD-1).
+//! Keys in the engine's maps. A key encodes the table, the partition and the row as bytes that sort in the service's order (ORD-1).
 //!
-//! A key is `table id (4 bytes, big endian) ‖ partition ‖ 0x00 ‖ row`, where partition and row are in the order-preserving encoding of
-//! [`order`](table_store::key::order). Stored keys contain no character below U+0020 (KEY-3), so after the table id, the only 0x00 byte is the one that ends
-//! the partition. As a result, a partition that is a prefix of another partition sorts before it.
+//! A key is `table id (4 bytes, big endian) ‖ partition ‖ 0x00 ‖ row`. Partition and row are in the order-preserving encoding of
+//! [`order`](table_store::key::order).
+//!
+//! Stored keys contain no character below U+0020 (KEY-3). The end of the partition is therefore the only 0x00 byte after the table id. As a result, a partition
+//! that is a prefix of another partition sorts before it.
 
 mod split;
 
@@ -16,14 +18,14 @@ use table_store::{Error, Result};
 use crate::fault::EngineFault;
 pub(crate) use split::SplitKey;
 
-/// The bytes of a stored key; clones share them.
+/// The bytes of a stored key. Clones share the bytes.
 pub(crate) type Key = Arc<[u8]>;
 
 /// The length in bytes of the table id at the start of a key.
 pub(crate) const TABLE_BYTES: usize = 4;
 /// The end marker of the partition within a key.
 const END: u8 = 0;
-/// The smallest byte above [`END`]; no part of a stored key starts with it.
+/// The smallest byte above [`END`]. No part of a stored key starts with it.
 const ABOVE_END: u8 = 1;
 
 /// Appends the table and partition of a key, including the end marker.
@@ -41,7 +43,7 @@ pub(crate) fn encode(table: u32, partition_key: &str, row_key: &str, out: &mut V
     order::encode(row_key, out);
 }
 
-/// Returns a function that encodes the keys of entities in one partition. The table's id is added later, with [`set_table`].
+/// Returns a function that encodes the keys of entities in one partition. The id of the table is set later, with [`set_table`].
 pub(crate) fn of_rows(partition_key: &str) -> impl FnMut(&str) -> Key + use<> {
     let mut buffer = Vec::with_capacity(TABLE_BYTES + partition_key.len() + 64);
     push_partition(0, partition_key, &mut buffer);
@@ -65,7 +67,7 @@ pub(crate) fn table_of(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(key.get(..TABLE_BYTES)?.try_into().ok()?))
 }
 
-/// A half-open key range: from `start` (inclusive) to `end` (exclusive).
+/// A half-open range of keys, from `start` (inclusive) to `end` (exclusive).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: Vec<u8>,
@@ -79,8 +81,8 @@ impl Span {
         Self { start: table.to_be_bytes().to_vec(), end: table.saturating_add(1).to_be_bytes().to_vec() }
     }
 
-    /// Returns the span of a key range. If the range includes several partitions, the span does not limit the row keys, so the caller must check the row key of
-    /// each entity.
+    /// Returns the span of a key range. If the range includes several partitions, the span does not limit the row keys. The caller must then check the row key
+    /// of each entity.
     pub(crate) fn of(table: u32, keys: &KeyRange) -> Self {
         match keys.partition_key.single() {
             Some(partition_key) => Self::rows(table, partition_key, &keys.row_key),
@@ -125,8 +127,8 @@ impl Span {
             bytes.extend_from_slice(tail);
             bytes
         };
-        // A bound may contain characters that no stored key contains. With `t = u ‖ c ‖ …` and c below U+0020, a stored partition p is below t if and only if p
-        // ≤ u. Therefore, the bound is shortened to u, and placed before or after all keys of the partition u.
+        // A bound may contain characters that no stored key contains. Let `t = u ‖ c ‖ …` be a bound, with c below U+0020. A stored partition p is then below t
+        // if and only if p ≤ u. The bound is therefore shortened to u, and placed before or after all keys of the partition u.
         let start = match &partitions.lower {
             Bound::Included(text) => match cut(text) {
                 Some(head) => bound(head, &[ABOVE_END]),
@@ -146,7 +148,7 @@ impl Span {
         Self { start, end }
     }
 
-    /// Returns the part of the span that starts at a query's resume position. A resume position before the span has no effect.
+    /// Returns the part of the span that starts at the position where a query resumes. A position before the span has no effect.
     pub(crate) fn from(mut self, table: u32, position: &Position) -> Self {
         let mut bytes = Vec::new();
         encode(table, &position.partition_key, position.row_key.as_deref().unwrap_or_default(), &mut bytes);
@@ -162,12 +164,12 @@ impl Span {
     }
 }
 
-/// Returns the part of a string before its first character below U+0020, or `None` if it has no such character. No stored key contains such a character.
+/// Returns the part of a string before its first character below U+0020. Returns `None` if the string has no such character. No stored key contains one.
 fn cut(text: &str) -> Option<&str> {
     text.find(|character| character < '\u{20}').and_then(|at| text.get(..at))
 }
 
-/// A decoder that converts keys to strings. For consecutive keys in one partition, it decodes the partition only once.
+/// A decoder that converts keys to strings. If consecutive keys are in one partition, it decodes the partition only once.
 #[derive(Debug, Default)]
 pub(crate) struct KeyReader {
     prefix: Vec<u8>,

@@ -1,11 +1,12 @@
 //! The embedded engine: tables and queues in a folder or in memory, with the semantics of Azure Table Storage.
 //!
 //! Overview:
-//! - The **journal** makes writes durable. Writes are appended to its files as frames, and one sync serves all waiting writers.
+//! - The **journal** makes writes durable. Writes are appended to its files as frames. One sync makes all waiting writes durable.
 //! - The **memtable** contains the rows written since the last checkpoint, in a persistent map whose clones are snapshots. The **base** contains all other
 //!   rows, in sorted files on disk, called runs. Checkpoints add runs, and a background thread merges runs step by step.
-//! - The **committer** changes the **state**. It runs on its own thread; most writes to an in-memory engine run it on the calling thread instead. Readers load
-//!   the state atomically without waiting for the committer. In an in-memory engine, however, the first read after a write waits for any write in progress.
+//! - The **committer** changes the **state**. It runs on its own thread, but most writes to an in-memory engine run it on the calling thread. Readers load the
+//!   state atomically without waiting for the committer. There is one exception: in an in-memory engine, the first read after a write waits for any write in
+//!   progress.
 //!
 //! `docs/format.md` describes the file formats.
 //!

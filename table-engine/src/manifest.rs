@@ -1,4 +1,4 @@
-//! The manifest: a file that identifies a folder as an engine's folder or as a backup, and contains its format version (`docs/format.md`, "Folder").
+//! The manifest: a file that marks a folder as an engine's folder or as a backup. It contains the format version (`docs/format.md`, "Folder").
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -58,11 +58,12 @@ pub(crate) fn bytes() -> Vec<u8> {
     out.into_bytes()
 }
 
-/// Determines what a folder contains, without changing it.
+/// Determines the content of a folder, without changing it.
 ///
 /// # Errors
-/// `FolderNotOurs` if the folder contains other files or an incomplete restore; `FormatTooNew` or `FormatTooOld` if this library cannot read the version;
-/// `Corrupted` if the manifest is corrupted.
+/// - `FolderNotOurs` if the folder contains other files or an incomplete restore.
+/// - `FormatTooNew` or `FormatTooOld` if this library cannot read the version.
+/// - `Corrupted` if the manifest is corrupted.
 pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     let io = |error| Task::ReadFolder(folder.into()).refused(error);
     let names = match disk.list(folder) {
@@ -121,7 +122,7 @@ fn version(bytes: &[u8], name: &str, folder: &Path) -> Result<Version> {
     Ok(Version(version))
 }
 
-/// Durably and atomically writes a manifest of the current version, [`FORMAT`] or [`BACKUP`], to a folder. Returns a lock on the manifest.
+/// Durably and atomically writes a manifest of the current version, [`FORMAT`] or [`BACKUP`], to a folder. Returns a lock on this manifest.
 pub(crate) fn write(disk: &dyn Disk, folder: &Path, name: &str) -> Result<Box<dyn DiskLock>> {
     let new = folder.join(format!("{name}.new"));
     let task = || Task::MakeFolder(folder.into());
@@ -129,7 +130,7 @@ pub(crate) fn write(disk: &dyn Disk, folder: &Path, name: &str) -> Result<Box<dy
     let file = written.map_err(|error| task().refused(error))?;
     let make = || {
         file.sync_data()?;
-        // IMPORTANT: the new file is locked before it gets the manifest's name. As soon as it has that name, another engine may open the folder.
+        // IMPORTANT: the new file is locked before it gets the manifest's name. From then on, another engine may open the folder.
         let lock = disk.lock(&new)?;
         disk.rename(&new, &folder.join(name))?;
         // IMPORTANT: the manifest is durable before any other file is created, because a folder with files but without a manifest is refused.
@@ -139,7 +140,7 @@ pub(crate) fn write(disk: &dyn Disk, folder: &Path, name: &str) -> Result<Box<dy
     make().map_err(|error| task().failed(error))
 }
 
-/// Durably marks an empty folder as the destination of a restore. If the restore is interrupted, the mark identifies the folder as incomplete.
+/// Durably marks an empty folder as the destination of a restore. If the restore is interrupted, the mark shows that the folder is incomplete.
 pub(crate) fn begin_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let task = || Task::WriteFolder(folder.into());
     let file = disk.open(&folder.join(RESTORING), true).map_err(|error| task().refused(error))?;

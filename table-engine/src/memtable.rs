@@ -1,11 +1,11 @@
-//! The memtable: the rows that are not in the base yet, in a persistent map whose clones are snapshots.
+//! The memtable: the rows that are not in the base yet. They are stored in a persistent map, whose clones are snapshots.
 
 use imbl::OrdMap;
 use table_store::row::Row;
 
 use crate::key::{Key, Span};
 
-/// The approximate overhead of an entry in bytes: two shared allocations and a slot in the map.
+/// The approximate overhead of an entry, in bytes. It consists of two shared allocations and a slot in the map.
 const ENTRY_BYTES: usize = 96;
 
 /// A map of rows, sorted by key. `None` is a tombstone, which hides a row of the base. Cloning is O(1).
@@ -21,7 +21,7 @@ fn cost(key: &[u8], row: Option<&Row>) -> usize {
 }
 
 impl Memtable {
-    /// Sets the row for a key, or a tombstone (`None`).
+    /// Sets the row for a key, or sets a tombstone if `row` is `None`.
     pub(crate) fn set(&mut self, key: Key, row: Option<Row>) {
         self.bytes += cost(&key, row.as_ref());
         let key_bytes = cost(&key, None);
@@ -40,7 +40,7 @@ impl Memtable {
         }
     }
 
-    /// Returns a row, a tombstone (`Some(None)`), or `None` if the key has no entry.
+    /// Returns the row for a key, `Some(None)` for a tombstone, or `None` if the key has no entry.
     pub(crate) fn get(&self, key: &[u8]) -> Option<&Option<Row>> {
         if self.rows.is_empty() { None } else { self.rows.get(key) }
     }

@@ -19,8 +19,9 @@ pub enum Durability {
     /// The write is on the disk and survives a power loss (CON-1). Concurrent writers share one sync.
     #[default]
     Durable,
-    /// The write is in the operating system's cache. It survives a process crash, but it survives a power loss only after a checkpoint, a close or the switch
-    /// to the next journal file has synced it. A power loss can only remove the most recent writes, never an earlier write or part of a write.
+    /// The write is in the operating system's cache, so it survives a crash of the process. It survives a power loss only after it has been synced by a
+    /// checkpoint, by a close, or by the switch to the next journal file. A power loss can only remove the most recent writes, never an earlier write or part
+    /// of a write.
     Relaxed,
 }
 
@@ -36,7 +37,8 @@ pub enum Durability {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultInjection {
-    /// Makes every n-th page empty, with a token for the next page (PAGE-4). A value of 1 is treated as 2. Otherwise, no query would ever end.
+    /// Makes every n-th page empty, with a token for the next page (PAGE-4). A value of 1 is treated as 2, because a query with only empty pages would never
+    /// end.
     pub empty_page_every: Option<NonZeroU32>,
     /// The maximum number of entities on a page, regardless of `$top` (PAGE-4).
     pub page_entities: Option<NonZeroUsize>,
@@ -81,7 +83,7 @@ pub struct EngineOptions {
 
 /// The smallest permitted checkpoint threshold, in bytes. The threshold is limited because each checkpoint writes and syncs at least one file.
 const SMALLEST: usize = 1 << 10;
-/// The largest permitted checkpoint threshold, in bytes. Small multiples of it do not overflow.
+/// The largest permitted checkpoint threshold, in bytes. It is so small that small multiples of it do not overflow.
 const LARGEST: usize = match 1_usize.checked_shl(40) {
     Some(size) => size,
     None => usize::MAX / 4,
@@ -136,24 +138,28 @@ impl EngineOptions {
 
     /// Sets the size in bytes of the block cache, which all readers and snapshots share.
     ///
-    /// A point read takes a few microseconds if the block is cached. Otherwise, it reads 8 KiB from the file, which takes several times as long. In addition to
-    /// the cache, the index and the filter of each file that has been read stay in memory. They take about three bytes per row, or more precisely 1.3 bytes per
-    /// row plus two keys per 8 KiB block. The common prefix of a file's keys is stored only once.
+    /// A point read takes a few microseconds if the block is cached. Otherwise, it reads 8 KiB from the file, which takes several times as long.
+    ///
+    /// The cache is not the only memory for reads. The index and the filter of each file that has been read also stay in memory. They take about three bytes
+    /// per row, or more precisely 1.3 bytes per row plus two keys per 8 KiB block. The common prefix of a file's keys is stored only once.
     pub const fn cache_bytes(mut self, bytes: usize) -> Self {
         self.cache_bytes = bytes;
         self
     }
 
-    /// Sets the approximate maximum size in bytes of the memtable, which contains the rows not yet in the base. When this size is reached, writers block until
-    /// a checkpoint completes. A checkpoint starts when the memtable reaches half of this size, or earlier, so writers can continue while the checkpoint runs.
-    /// The size is clamped to the same range as [`checkpoint_bytes`](Self::checkpoint_bytes).
+    /// Sets the approximate maximum size in bytes of the memtable, which contains the rows that are not in the base yet. At this size, writers block until a
+    /// checkpoint completes.
+    ///
+    /// A checkpoint starts when the memtable reaches half of this size, or earlier, so writers can continue while the checkpoint runs. The size is clamped to
+    /// the same range as [`checkpoint_bytes`](Self::checkpoint_bytes).
     pub const fn memtable_bytes(mut self, bytes: usize) -> Self {
         self.memtable_bytes = bounded(bytes);
         self
     }
 
-    /// Sets the approximate memtable size in bytes at which a checkpoint starts. A checkpoint also starts when the journal reaches twice this size. The size is
-    /// clamped to the range from 1 KiB to 1 TiB, and to half of [`memtable_bytes`](Self::memtable_bytes).
+    /// Sets the approximate memtable size in bytes at which a checkpoint starts. A checkpoint also starts when the journal reaches twice this size.
+    ///
+    /// The size is clamped to the range from 1 KiB to 1 TiB, and to at most half of [`memtable_bytes`](Self::memtable_bytes).
     pub const fn checkpoint_bytes(mut self, bytes: usize) -> Self {
         self.checkpoint_bytes = bounded(bytes);
         self
@@ -182,8 +188,8 @@ impl EngineOptions {
         }
     }
 
-    /// Sets how long requests for a deleted table return `TableBeingDeleted` (ENG-9): 0 by default, 40 seconds on the service. The period ends early if the
-    /// engine is closed.
+    /// Sets how long requests for a deleted table return `TableBeingDeleted` (ENG-9). The default is 0. On the service, it is 40 seconds. The period ends early
+    /// if the engine is closed.
     pub const fn table_delete_delay(mut self, delay: Duration) -> Self {
         self.table_delete_delay = delay;
         self
@@ -195,7 +201,7 @@ impl EngineOptions {
         self
     }
 
-    /// Sets the clock for Timestamps, leases and expiries. The clock may read from the engine, but must not wait for a write: the engine reads the clock before
+    /// Sets the clock for Timestamps, leases and expiries. The clock may read from the engine, but must not wait for a write. The engine reads the clock before
     /// it processes the next request, so the wait would never end.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;

@@ -15,22 +15,22 @@ use crate::gaps::FoundGap;
 use crate::key::{self, KeyReader, Span, SplitKey};
 use crate::state::State;
 
-/// The size of a page is estimated from this many rows.
+/// The number of rows from which the size of a page is estimated.
 const SAMPLE: usize = 8;
-/// This many filter comparisons take about as long as visiting one entry.
+/// The number of filter comparisons that take about as long as visiting one entry.
 const COMPARISONS: u64 = 16;
 
 /// The JSON overhead in bytes of a property name with a null value: `"":null,`.
 const NULL: usize = 8;
 
-/// The limits on a page in addition to `$top`. They are the engine's equivalent of the service's five-second limit (PAGE-1, PAGE-11).
+/// Limits on a page in addition to `$top`. They correspond to the service's limit of five seconds (PAGE-1, PAGE-11).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageBounds {
     /// The maximum number of entities returned.
     pub(crate) entities: usize,
-    /// The maximum total size in bytes of the entities returned. The size includes their keys and, for each entity, the names in `$select`.
+    /// The maximum total size in bytes of the entities returned. This includes the keys of each entity and the names in `$select`, which count once per entity.
     pub(crate) bytes: usize,
-    /// The maximum number of entries examined, including tombstones. If the filter has many comparisons, each entry counts as more than one.
+    /// The maximum number of entries examined, including tombstones. An entry counts as more than one if the filter has many comparisons.
     pub(crate) examined: u64,
     /// The maximum total size in bytes of entries examined.
     pub(crate) examined_bytes: usize,
@@ -77,7 +77,7 @@ pub(crate) fn check_top(top: Option<usize>) -> Result<usize> {
     }
 }
 
-/// Returns one page, and the longest gap that the scan has found. A gap is a key range without rows, which later scans can skip.
+/// Returns one page, and the longest gap that the scan has found. A gap is a key range without rows. Later scans can skip it.
 pub(crate) fn read(
     state: &State,
     table: (u32, &TableName),
@@ -114,8 +114,8 @@ pub(crate) fn read(
     Ok((page, gap))
 }
 
-/// Returns an empty page whose token refers to the start of the page (ENG-14). Returns `None` if the page must not have a token (PAGE-10, ENG-5), or if no
-/// token can represent its start.
+/// Returns an empty page with a token that leads back to the start of the page (ENG-14). Returns `None` if the page must not have a token (PAGE-10, ENG-5), or
+/// if no token can represent its start.
 pub(crate) fn empty_page(
     (id, name): (u32, &TableName),
     query: &Query,
@@ -131,8 +131,8 @@ pub(crate) fn empty_page(
     Some(Page { continuation: Some(continuation), rows_read: Some(0), ..Page::default() })
 }
 
-/// Returns the number of bytes that the names in `$select` can add to each entity in a response. A server writes a selected property that the entity lacks as
-/// `null` (SEL-3).
+/// Returns the number of bytes that the names in `$select` can add to each entity in a response. If an entity lacks a selected property, a server writes the
+/// property as `null` (SEL-3).
 fn select_bytes(select: &Select) -> usize {
     match select {
         Select::All => 0,
@@ -147,7 +147,7 @@ fn lowest(bound: &Bound<String>) -> String {
     }
 }
 
-/// A query page being filled.
+/// A page of a query while it is being filled.
 struct Pager<'q> {
     query: &'q Query,
     matcher: Option<Matcher>,
@@ -160,8 +160,8 @@ struct Pager<'q> {
     reader: KeyReader,
     /// A buffer for complete keys.
     key: Vec<u8>,
-    /// `true` if the current entry has the same partition, property names and types as the page's last row. This requires that all entries in between have the
-    /// same key prefix, property names and types, and that the prefix determines the partition.
+    /// `true` if the current entry has the same partition, property names and types as the last row of the page. This requires two conditions. All entries in
+    /// between have the same key prefix, property names and types, and the prefix determines the partition.
     is_alike: bool,
     partition_key: Option<String>,
     rows: Gather,
@@ -196,8 +196,8 @@ impl<'q> Pager<'q> {
             bytes: 0,
             select_bytes: select_bytes(&query.select),
             rows_read: 0,
-            // Every `COMPARISONS` comparisons count as one additional entry, which bounds the time of a page even for filters above the documented maximum of
-            // 15 comparisons (FIL-7).
+            // A group of `COMPARISONS` comparisons counts as one additional entry. This limits the time of a page even if a filter exceeds the documented
+            // maximum of 15 comparisons (FIL-7).
             weight: query.filter.as_ref().map_or(1, |filter| 1 + filter.comparisons() as u64 / COMPARISONS),
             examined: 0,
             examined_bytes: 0,
@@ -223,15 +223,15 @@ impl<'q> Pager<'q> {
                 self.rows_read += 1;
                 return Ok(ControlFlow::Continue(()));
             }
-            // Once the page is full, the scan continues to the next match. If one exists, its key becomes the token (PAGE-6). Otherwise, this is the last page,
-            // which must not have a token (PAGE-5).
+            // When the page is full, the scan continues to the next match. If it finds one, the match's key becomes the token (PAGE-6). Otherwise, this is the
+            // last page, which must not have a token (PAGE-5).
             let bytes = key.len() + row.bytes() + self.select_bytes;
             let full = self.rows.len() >= self.top
                 || (!self.rows.is_empty() && self.bytes + bytes > self.bounds.bytes);
             if !full {
                 self.rows_read += 1;
                 if self.rows.len() == SAMPLE {
-                    // The capacity is reserved in one step, because growing a large buffer in small steps would copy it repeatedly.
+                    // The capacity is reserved in one step, because a large buffer that grows in small steps would be copied repeatedly.
                     let likely = if self.matcher.is_some() { self.top.min(SAMPLE * 8) } else { self.top };
                     self.rows.reserve(likely.saturating_sub(SAMPLE), self.bounds.bytes);
                 }
@@ -253,7 +253,7 @@ impl<'q> Pager<'q> {
     }
 
     /// Returns `true` if an entity satisfies the query. The key is converted to strings only if a comparison needs them. Most filters do not compare keys, and
-    /// the conversion would take a quarter of their time.
+    /// this conversion would take a quarter of their time.
     #[inline]
     fn wants(&mut self, key: SplitKey<'_>, row: RowView<'_>) -> Result<bool> {
         let (partition_key, row_key) =

@@ -1,14 +1,15 @@
-//! The engine as a [`QueueStore`]: a queue is an internal table, and each operation is one decision on it.
+//! The engine as a [`QueueStore`]. A queue is an internal table. Each operation is one decision on this table.
 //!
-//! - A message has two rows (`docs/format.md`, "Queues"): one with its text, keyed by id, and one with its visibility, keyed by time. As a result, the next
-//!   message to receive is the first row in a range, and receiving does not rewrite the text.
-//! - The committer runs decisions one after another on the latest state, in the same groups as other writes. As a result, receivers never conflict, never hold
-//!   the same message at the same time, and share syncs.
-//! - Times come from a steady clock that is derived from the engine's [clock](crate::EngineOptions::clock), which tests can set. Leases end on time even if
-//!   that clock has jumped forward and back. No message expires before a correct clock reaches its expiry.
-//! - If a row of a message is in a corrupted block of the base, the message is neither received nor peeked, but other messages are not affected. If its
-//!   visibility row is intact, the approximate message count includes the message until it expires. A receive skips the corrupted block, and the block is not
-//!   read again until the folder is reopened. If the disk returns an error instead of corrupted bytes, each receive reads the block again.
+//! - A message has two rows (`docs/format.md`, "Queues"). One contains its text and is keyed by id, and the other contains its visibility and is keyed by time.
+//!   As a result, the next message to receive is the first row in a range, and receiving it does not rewrite the text.
+//! - The committer runs decisions one after another on the latest state, in the same groups as other writes. As a result, receivers never conflict, and never
+//!   hold the same message at the same time. They also share syncs.
+//! - Times come from a steady clock, which is derived from the engine's [clock](crate::EngineOptions::clock). Tests can set the engine's clock. Leases end on
+//!   time even if the engine's clock has jumped forward and back. No message expires before a correct clock reaches its expiry.
+//! - If a row of a message is in a corrupted block of the base, the message is neither received nor peeked. Other messages are not affected. If the visibility
+//!   row is intact, the approximate message count includes the message until it expires.
+//! - A receive skips a corrupted block. The block is not read again until the folder is reopened. If the disk returns an error instead of corrupted bytes, each
+//!   receive reads the block again.
 
 mod count;
 mod decisions;
@@ -43,7 +44,7 @@ pub(crate) fn table_of(queue: &QueueName) -> TableName {
     TableName::internal(&format!("{QUEUE}{queue}"))
 }
 
-/// Converts an error for a queue's table into an error that contains the name of the queue.
+/// Converts an error for a queue's table into an error that names the queue.
 pub(crate) fn in_queue(queue: &QueueName, error: Error) -> Error {
     match error.code() {
         ErrorCode::TableNotFound | ErrorCode::ResourceNotFound => {
@@ -72,8 +73,9 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `ServerBusy` if [`FaultInjection`](crate::FaultInjection) injects it into this call; `EngineClosed` if the engine is closed; `EnginePoisoned` if a panic
-    /// has interrupted a write to an in-memory engine.
+    /// - `ServerBusy` if [`FaultInjection`](crate::FaultInjection) injects it into this call.
+    /// - `EngineClosed` if the engine is closed.
+    /// - `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
     pub fn list_queues(&self, from: &str, top: usize) -> Result<Vec<QueueName>> {
         self.check_busy()?;
         let state = self.inner.state()?;
@@ -83,8 +85,8 @@ impl Engine {
         names.take(top).map(QueueName::new).collect()
     }
 
-    /// Returns the name of a private table for a program that is built on the engine, such as a server. Listings omit the table, and [`TableName::new`] rejects
-    /// its name, so the program's users cannot access it.
+    /// Returns the name of a private table for a program that is built on the engine, such as a server. The program's users cannot access the table, because
+    /// listings omit it and [`TableName::new`] rejects its name.
     ///
     /// ```
     /// use table_core::{Engine, TableName, TableStore};
@@ -123,10 +125,10 @@ impl Engine {
         decided.instrument(span).await.map_err(|error| in_queue(queue, error))
     }
 
-    /// Finds the first remaining message, skipping the tombstones of received messages. The search runs on the caller's thread and delays no writer.
+    /// Finds the first remaining message and skips the tombstones of received messages. The search runs on the caller's thread, so it delays no writer.
     ///
-    /// The result stays valid, because later decisions insert messages only after the position found. A message becomes visible no earlier than the time of the
-    /// decision that inserts it, decision times never decrease, and the new message has a later Timestamp.
+    /// The result remains valid, because later decisions insert messages only after the position found. There are two reasons: a message becomes visible no
+    /// earlier than the time of the decision that inserts it, and decision times never decrease. If the times are equal, the new message has a later Timestamp.
     fn find_front(&self, queue: &QueueName) -> Result<Searched> {
         let state = self.inner.state()?;
         let table = self.table_id(&state, &table_of(queue))?;
@@ -224,14 +226,14 @@ impl QueueStore for Engine {
             };
             let (leases, rest, time) = self.decide(queue, "receive", receive).await?;
             began = Some(time);
-            // An empty list may be returned only if the call has examined every message that was visible when its first decision began.
+            // An empty list may be returned only if the call has examined every message that was visible when its first decision ran.
             if !leases.is_empty() || rest == Rest::Nothing {
                 return Ok(leases);
             }
             if let Rest::Traces(examined) = rest {
                 searched = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
-                // IMPORTANT: the next decision starts where the last one ended. The queue's head alone does not ensure progress: if a part of the queue is
-                // unreadable, the head may not advance.
+                // IMPORTANT: the next decision starts where the last one ended. Starting at the queue's head would not ensure progress. If a part of the queue
+                // is unreadable, the head may not advance.
                 searched.found = searched.found.max(examined);
             }
         }
@@ -244,7 +246,7 @@ impl QueueStore for Engine {
             && !self.inner.shared.is_read_only()
             && let Err(error) = self.clean(queue).await
         {
-            // The messages have been read, so the failure is harmless. It only makes later reads slower.
+            // The messages have been read, so this failure is harmless. It only makes later reads slower.
             event!(debug, %queue, %error, "the queue was not cleaned up");
         }
         Ok(messages)

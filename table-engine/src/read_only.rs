@@ -1,4 +1,4 @@
-//! Opens a folder for reading only, even while a writer in another process has it open.
+//! Opens a folder for reading only. This works even while a writer in another process has the folder open.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -19,23 +19,26 @@ use crate::options::EngineOptions;
 use crate::recover::{self, Replay};
 use crate::state::State;
 
-/// The maximum number of attempts to read a folder. An attempt can fail because a writer truncates the journal during the read. If the set of journal files has
-/// changed, the attempts are counted from the start.
+/// The maximum number of attempts to read a folder. An attempt can fail if a writer truncates the journal during the read. Whenever the set of journal files
+/// has changed, the attempts are counted from the start again.
 const ATTEMPTS: usize = 3;
 
 impl Engine {
-    /// Opens a folder for reading only, with the default options. The folder may contain an engine, even one that is open in this or another process,
-    /// or a backup.
+    /// Opens a folder for reading only, with the default options. The folder may contain a backup or an engine. The engine may even be open, in this or another
+    /// process.
     ///
-    /// The engine shows the state of the folder at the time of the call. It contains every transaction acknowledged before the call. It may also contain a
-    /// prefix of the transactions in progress, in the writer's order. To see a newer state, open the folder again. A transaction in progress may be visible
-    /// even if it is later refused because the disk is full, or undone by a power loss.
+    /// The returned engine shows the state of the folder at the time of the call. It contains every transaction acknowledged before the call. It may also
+    /// contain transactions in progress. If it contains one of them, it contains all earlier ones. Such a transaction may be visible even if it is later
+    /// refused because the disk is full, or undone by a power loss. To see a newer state, open the folder again.
     ///
-    /// Nothing is written or locked, and the writer is not delayed. Files that the writer deletes keep occupying disk space until this handle is dropped. All
-    /// files of the base (about one per 16 MiB) are kept open, and count towards the process's limit on open files. The folder must be on a local file system:
-    /// a network file system may return outdated bytes, in which case opening fails with `Corrupted`. If a backup has more files than the process can keep
-    /// open, the files are opened on demand. If a later backup to the same folder then removes some of them, reads fail with `Corrupted` until the folder is
-    /// opened again.
+    /// Nothing is written or locked, and the writer is not delayed.
+    ///
+    /// - **Disk space.** Files that the writer deletes occupy disk space until this handle is dropped.
+    /// - **Open files.** All files of the base (about one per 16 MiB) are kept open, and count towards the process's limit on open files. If a backup has more
+    ///   files than the process can keep open, they are opened on demand. If a later backup to the same folder then removes some of them, reads fail with
+    ///   `Corrupted` until the folder is opened again.
+    /// - **Local disks only.** The folder must be on a local file system. A network file system may return outdated bytes, and opening then fails with
+    ///   `Corrupted`.
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -61,7 +64,7 @@ impl Engine {
 }
 
 impl EngineOptions {
-    /// Opens a folder for reading only, like [`Engine::open_read_only`]. Only the options relevant to reading are used: limits, cache, clock and faults.
+    /// Opens a folder for reading only, like [`Engine::open_read_only`]. Only the options for limits, cache, clock and faults are used.
     ///
     /// # Errors
     /// - `FolderNotOurs` if the folder is missing or empty, contains other files, or is an incomplete backup.
@@ -113,8 +116,8 @@ fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Re
         // An engine is creating the folder, or was interrupted while creating it.
         return Ok(Replay::of(State::default()));
     }
-    // IMPORTANT: the record of synced frames is read before the journal, because a writer may extend the journal at the same time. A record read later might
-    // refer to frames that this read does not see.
+    // IMPORTANT: the record of synced frames is read before the journal, because a writer may extend the journal at the same time. If it were read later, it
+    // might refer to frames that this read does not see.
     let records = Records::read(disk, path)?;
     let place = options.place(held, path);
     let journal = |base: &BaseView| {
@@ -122,8 +125,8 @@ fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Re
             return Ok(Vec::new());
         }
         let files = open_journal(disk, path, base)?;
-        // IMPORTANT: the next file is missing either because it contains no frames yet, or because the writer has moved its rows to a later base and removed
-        // it. The current base shows which of the two applies.
+        // IMPORTANT: the next file may be missing for two reasons. Either it contains no frames yet, or the writer has moved its rows to a later base and
+        // removed it. The current base shows which of them applies.
         let next = files.last().map_or(base.meta().journal, |(number, _)| number + 1);
         if BaseView::open_alone(&place)?.meta().journal > next {
             return Err(Error::of(JournalFault::Missing(file::path(path, next))));
@@ -159,7 +162,7 @@ fn open_journal(disk: &dyn Disk, path: &Path, base: &BaseView) -> Result<Vec<(u6
             Err(error) => return Err(Task::ReadJournal(path).refused(error)),
         }
     }
-    // A new folder has no journal yet. If files with greater numbers exist, the base has been replaced.
+    // A new folder has no journal yet. If it has files with greater numbers, the base has been replaced.
     let may_be_empty = base.is_new()
         && (!files.is_empty() || list(disk, path)?.iter().all(|name| file::number(name).is_none()));
     if files.is_empty() && !may_be_empty {

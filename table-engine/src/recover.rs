@@ -1,4 +1,4 @@
-//! Opens a folder: checks the manifest, takes the lock, opens the base, and replays the journal.
+//! Opens a folder. This checks the manifest, takes the lock, opens the base, and replays the journal.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -22,10 +22,10 @@ use crate::options::EngineOptions;
 use crate::reserve::{RESERVE, Reserve};
 use crate::state::State;
 
-/// The rows of a dropped table are removed from memory in batches of this size.
+/// The number of rows of a dropped table that are removed from memory at a time.
 const REMOVED: usize = 1_000;
 
-/// The recovered content of a folder, and the resources for the engine that will be started on it.
+/// The recovered content of a folder, and the resources for the engine that uses the folder.
 pub(crate) struct Recovered {
     pub(crate) state: State,
     /// The largest Timestamp issued so far.
@@ -54,7 +54,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     if check(&*options.disk, path)?.is_none() {
         folder::make(&*options.disk, path)?;
     }
-    // IMPORTANT: from this point on the handle identifies the folder, even if its path changes.
+    // IMPORTANT: from this point on, the open handle identifies the folder, even if the folder's path changes.
     let held_disk = folder::hold(&options.disk, path)?;
     let disk = &*held_disk;
     let lock = |name| {
@@ -83,8 +83,8 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
         Some(end) => end,
         None => End { tail: Journal::create(disk, path, 1, 1)?, torn: false, unsynced: file::HEADER },
     };
-    // At this point, the folder is known to be intact and has not been changed. Until the folder is open, the reserve's space is free, because a copy-on-write
-    // file system needs space even to overwrite the end of the journal.
+    // At this point, the folder is known to be intact, and nothing has been changed. The reserve's space stays free until the folder is open, because a
+    // copy-on-write file system needs space even to overwrite the end of the journal.
     let journal_bytes = bytes_of(&files, &end).map_err(io)?;
     let reserve =
         Reserve::replace((&held_disk, &options.threads), path, options.memtable_bytes, journal_bytes);
@@ -138,7 +138,8 @@ fn check(disk: &dyn Disk, path: &Path) -> Result<Option<Version>> {
     }
 }
 
-/// Returns `true` if a folder contains neither `BASE` nor any file created after `BASE`. In that case, an engine was interrupted while creating the folder.
+/// Returns `true` if a folder contains neither `BASE` nor any file that is created after `BASE`. In that case, an engine was interrupted while it was creating
+/// the folder.
 pub(crate) fn is_new(names: &[String]) -> bool {
     let is_later = |name: &str| {
         file::number(name).is_some()
@@ -154,7 +155,7 @@ fn open_base(place: &Place, names: &[String]) -> Result<Base> {
         base.check_files(names);
         return Ok(base);
     }
-    // IMPORTANT: the base is made durable before any of the later files is created, so a folder that contains a later file but no base has lost its base.
+    // IMPORTANT: the base is made durable before any later file is created. A folder with a later file but no base has therefore lost its base.
     let fresh =
         Meta { journal: 1, sequence: 1, timestamp: 0, catalog: Catalog::default(), dropped: Vec::new() };
     Base::create(place, fresh)
@@ -215,8 +216,8 @@ pub(crate) struct End {
     unsynced: u64,
 }
 
-/// Replays the journal files whose frames are not in the base, in order. Returns `None` if the folder is new and has no journal file yet. Everything before
-/// `mark`, a position in the journal, is known to have been durable.
+/// Replays, in order, the journal files whose frames are not in the base. Returns `None` if the folder is new and has no journal file yet. `mark` is a position
+/// in the journal. Everything before it is known to have been durable.
 pub(crate) fn replay_all(
     path: &Path,
     files: &[(u64, Arc<dyn DiskFile>)],
@@ -235,7 +236,7 @@ pub(crate) fn replay_all(
         let is_last = at + 1 == files.len();
         let mark = mark.filter(|mark| mark.journal == number);
         match (read_file(path, (number, file), sequence, mark, replay)?, &last) {
-            // The file was created after its predecessor was synced, so the predecessor cannot end in a torn write: it is corrupted.
+            // This file was created after its predecessor had been synced. The predecessor cannot end in a torn write, so it is corrupted.
             (Found::Later, Some(before)) => {
                 return Err(reader::corrupted(&file::path(path, number - 1), before.tail.end));
             }
@@ -273,9 +274,9 @@ fn missing(path: &Path, number: u64) -> Error {
 /// The result of reading a journal file.
 enum Found {
     Whole(End),
-    /// The file was created but never written: the creation was interrupted by a crash or a full disk.
+    /// The file was created but never written, because a crash or a full disk interrupted its creation.
     Nothing,
-    /// The file begins with a later frame than expected, so the frames in between are missing.
+    /// The file begins with a later frame than expected. The frames in between are missing.
     Later,
 }
 
@@ -296,7 +297,7 @@ fn read_file(
         Ok::<_, Error>(FileHeader::read(&bytes).filter(|header| header.number == number))
     };
     let Some(found) = header()? else {
-        // A header is made durable before anything is written after it, so a file that is longer than a header must have a complete header.
+        // A header is made durable before anything is written after it. A file that is longer than a header must therefore have a complete header.
         return if filled > file::HEADER { Err(reader::corrupted(&path, 0)) } else { Ok(Found::Nothing) };
     };
     let salt = found.salt;
@@ -309,7 +310,7 @@ fn read_file(
         replay.apply(record);
         Ok(())
     })?;
-    // IMPORTANT: if a concurrent writer has reused the file during the read, the file seems to end too early.
+    // IMPORTANT: if a concurrent writer reused the file during the read, the file seems to end too early.
     if header()? != Some(found) {
         return Err(reader::corrupted(&path, 0));
     }

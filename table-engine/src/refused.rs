@@ -1,9 +1,11 @@
-//! Constructors that other clients have but the engine does not. Calling one is a compile error whose message suggests the engine's constructors.
+//! Constructors with names from other clients. Calling one is a compile error whose message suggests the engine's constructors.
 
 use crate::Engine;
 
-/// A trait that no type implements. It is required by constructors that other clients have, so calling one fails to compile with this message. The lifetime
-/// parameter is needed because rustc rejects an unsatisfiable bound without generic parameters at the function's definition.
+/// A trait that no type implements. Constructors with names from other clients require this trait, so a call of such a constructor fails to compile with this
+/// message.
+///
+/// The trait has a lifetime parameter because rustc rejects an unsatisfiable bound without generic parameters where the function is defined.
 #[diagnostic::on_unimplemented(
     message = "[T212] an engine has no constructor of this name: its tables are in a folder or in memory",
     label = "write `Engine::open(\"folder\")?` or `Engine::in_memory()`",
@@ -11,8 +13,8 @@ use crate::Engine;
 )]
 pub trait IsPlace<'a> {}
 
-/// Declares constructors that other clients have. Rustc checks the bound of the `impl` before the arguments, so it shows the bound's message regardless of the
-/// arguments.
+/// Declares constructors with names from other clients. Rustc checks the bound of the `impl` before the arguments, so it shows the message of the bound
+/// whatever the arguments are.
 macro_rules! refused_constructors {
     ($($name:ident)*) => {$(
         #[doc(hidden)]

@@ -18,7 +18,7 @@ pub(crate) enum Request {
     Checkpoint { compact: bool, answer: Sender<Result<()>> },
     /// Make all writes durable and stop.
     Close { answer: Sender<Result<()>> },
-    /// Wake the committer: the checkpoint thread has finished a job, or a gap was reported.
+    /// Wake the committer. Either the checkpoint thread has finished a job, or a gap was reported.
     Wake,
 }
 
@@ -38,8 +38,9 @@ pub(crate) enum Write {
 }
 
 impl Write {
-    /// Returns `true` if the write adds no data. A write that only deletes and checks eventually frees space. The result is also `true` for every decision,
-    /// because a decision that adds data declares this in its [`Ground`](crate::decision::Ground).
+    /// Returns `true` if the write adds no data. A write that only deletes and checks eventually frees space.
+    ///
+    /// The result is `true` for every decision, because a decision that adds data declares this in its [`Ground`](crate::decision::Ground).
     pub(crate) fn frees(&self) -> bool {
         match self {
             Self::Submit { writes, .. } => writes.operations.iter().all(|(_, operation)| {
@@ -67,7 +68,7 @@ impl Write {
     }
 }
 
-/// A response to a write. It is sent once the group is durable. Even a rejection is sent only then, because it may depend on other writes in the group.
+/// A response to a write. It is sent when the group is durable. This also applies to a rejection, because it may depend on other writes in the group.
 #[derive(Debug)]
 pub(crate) enum Answer {
     Committed(Sender<Result<Committed>>, Result<Committed>),
@@ -81,7 +82,7 @@ impl Answer {
         matches!(self, Self::Decided(decision) if decision.grows())
     }
 
-    /// Sends the response, or the failure of the group. If the caller is no longer waiting, the response is discarded.
+    /// Sends the response. If the group failed, `failure` is sent instead. If the caller is no longer waiting, the response is discarded.
     pub(crate) fn send(self, failure: Option<&Error>) {
         match self {
             Self::Committed(to, outcome) => {

@@ -1,10 +1,10 @@
 //! The reserve: disk space kept for operations that free space (`docs/format.md`, "Folder").
 //!
-//! Deletions, checkpoints and merges need some disk space before they can free more, so on a full disk, an engine without a reserve could never free space. The
-//! reserve is a file of zeros. Writes that add data are refused while the reserve is incomplete.
+//! Deletions, checkpoints and merges need some disk space before they can free more. On a full disk, an engine without a reserve could therefore never free
+//! space. The reserve is a file of zeros. Writes that add data are refused while the reserve is incomplete.
 //!
-//! The file is replaced each time the folder is opened, because the length of an earlier file does not prove that disk space is allocated for it. A copied
-//! folder may contain a sparse file, or a file that shares its space with the original.
+//! The file is replaced each time the folder is opened, because its length does not prove that disk space is allocated for it. A copied folder may contain a
+//! sparse file, or a file that shares its space with the original.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -18,11 +18,11 @@ use crate::threads::Threads;
 
 /// The name of the reserve's file.
 pub(crate) const RESERVE: &str = "RESERVE";
-/// The maximum checkpoint threshold, in bytes, that applies while the reserve is incomplete.
+/// The maximum checkpoint threshold while the reserve is incomplete, in bytes.
 pub(crate) const SMALL_CHECKPOINT: usize = 256 << 10;
-/// The minimum size of the reserve: enough for a journal file, a version of a small base, and the runs of a small checkpoint.
+/// The minimum size of the reserve. It is enough for a journal file, a version of a small base, and the runs of a small checkpoint.
 const LEAST: u64 = 8 * SMALL_CHECKPOINT as u64;
-/// The part of [`LEAST`] that is meant for versions of the base.
+/// The part of [`LEAST`] for versions of the base.
 const SMALL_BASE: u64 = 256 << 10;
 
 /// The maximum time that an operation waits for another one to return the reserve.
@@ -34,9 +34,9 @@ pub(crate) struct Reserve {
     disk: Arc<dyn Disk>,
     threads: Threads,
     path: PathBuf,
-    /// The reserve file. Empty if the file could not be created; the folder then has no reserve.
+    /// The reserve file. If the file could not be created, the cell is empty, and the folder has no reserve.
     file: OnceLock<Arc<dyn DiskFile>>,
-    /// The upper limit on the space reserved for the journal. It is enough to checkpoint the largest memtable.
+    /// The upper limit on the space that is reserved for the journal. A checkpoint of the largest memtable fits into this space.
     most: u64,
     room: Mutex<Room>,
 }
@@ -45,13 +45,13 @@ pub(crate) struct Reserve {
 #[derive(Debug, Default)]
 struct Room {
     held: u64,
-    /// The size needed to checkpoint the journal.
+    /// The size that a checkpoint of the journal needs.
     journal: u64,
-    /// The size needed to record a version of the base, in addition to the space for a small one.
+    /// The size that a version of the base needs, in addition to the space for a small one.
     base: u64,
     /// `true` while a [`Loan`] exists.
     is_lent: bool,
-    /// The last ticket number given to an operation queued for the reserve.
+    /// The last ticket number given to an operation that is queued for the reserve.
     turns: u64,
     /// The ticket numbers of the operations queued for the reserve, in arrival order.
     waiting: VecDeque<u64>,
@@ -63,7 +63,7 @@ impl Room {
     }
 }
 
-/// A loan of the reserve's space to an operation that frees more space than it needs. The reserve stays empty until the loan is dropped.
+/// A loan of the reserve's space to an operation that frees more space than it needs. While the loan exists, the reserve is empty.
 #[derive(Debug)]
 pub(crate) struct Loan {
     reserve: Arc<Reserve>,
@@ -76,8 +76,10 @@ impl Drop for Loan {
 }
 
 impl Reserve {
-    /// Replaces a folder's reserve with an empty file, which frees its space. [`restore`](Self::restore) then reserves enough to checkpoint a journal of
-    /// `journal` bytes. `memtable_bytes` is the maximum size of a memtable. After an open, the memtable contains the rows of the journal and may be larger.
+    /// Replaces a folder's reserve with an empty file, which frees its space. [`restore`](Self::restore) then reserves enough for a checkpoint of a journal
+    /// with `journal` bytes.
+    ///
+    /// `memtable_bytes` is the maximum size of a memtable. After an open, the memtable may be larger, because it contains the rows of the journal.
     pub(crate) fn replace(
         (disk, threads): (&Arc<dyn Disk>, &Threads),
         folder: &Path,
@@ -116,7 +118,7 @@ impl Reserve {
         self.file.get().is_none() || room.held >= room.wanted()
     }
 
-    /// Raises the required size, if necessary, to the size needed to checkpoint a journal of `journal` bytes. The reserve is incomplete until
+    /// Raises the required size, if necessary, so that it is enough for a checkpoint of a journal with `journal` bytes. The reserve is incomplete until
     /// [`restore`](Self::restore) has reserved the additional space.
     pub(crate) fn raise_for(&self, journal: u64) {
         let size = self.size_for(journal);
@@ -124,13 +126,14 @@ impl Reserve {
         room.journal = room.journal.max(size);
     }
 
-    /// Sets the length of the `BASE` file, in bytes. The required size depends on it: when `BASE` is replaced, the new file may be longer, and it needs space
-    /// while the old one still exists. The reserve is incomplete until [`restore`](Self::restore) has reserved the additional space.
+    /// Sets the length of the `BASE` file, in bytes. The reserve is incomplete until [`restore`](Self::restore) has reserved the additional space.
+    ///
+    /// The required size depends on this length. When `BASE` is replaced, the new file may be longer, and it needs space while the old file still exists.
     pub(crate) fn set_base(&self, length: u64) {
         self.room().base = length.saturating_mul(2).saturating_sub(SMALL_BASE).next_multiple_of(SMALL_BASE);
     }
 
-    /// Frees the part of the reserve that is not needed to checkpoint a journal of `journal` bytes.
+    /// Frees the part of the reserve that a checkpoint of a journal with `journal` bytes does not need.
     ///
     /// # Errors
     /// The I/O error if the file cannot be truncated.
@@ -146,14 +149,15 @@ impl Reserve {
         Ok(())
     }
 
-    /// Returns the size needed to checkpoint a journal of `journal` bytes.
+    /// Returns the size that a checkpoint of a journal with `journal` bytes needs.
     fn size_for(&self, journal: u64) -> u64 {
         journal.saturating_add(LEAST).min(self.most)
     }
 
-    /// Lends the reserved space to an operation that frees more than it needs. If the space is already lent, first waits until it has been returned. Waiting
-    /// operations are served in arrival order. No space is reserved until the loan is dropped. Returns `None` if the folder has no reserve, if its file cannot
-    /// be truncated, or if an earlier loan is not returned within [`LONGEST_LOAN`].
+    /// Lends the reserved space to an operation that frees more than it needs. No space is reserved until the loan is dropped. If the space is already lent,
+    /// the function first waits until it has been returned. Waiting operations are served in arrival order.
+    ///
+    /// Returns `None` if the folder has no reserve, if its file cannot be truncated, or if an earlier loan is not returned within [`LONGEST_LOAN`].
     pub(crate) fn lend(self: &Arc<Self>) -> Option<Loan> {
         let bytes = self.in_turn(|room| {
             self.file.get()?.set_len(0).ok()?;
@@ -168,8 +172,8 @@ impl Reserve {
         Some(loan)
     }
 
-    /// Runs an operation on the reserve once the reserve is no longer lent and all operations queued earlier have finished. Returns `None` if that takes longer
-    /// than [`LONGEST_LOAN`].
+    /// Runs an operation on the reserve. It first waits until the reserve is not lent and all operations queued earlier have finished. Returns `None` if that
+    /// takes longer than [`LONGEST_LOAN`].
     fn in_turn<T>(&self, operation: impl FnOnce(&mut Room) -> T) -> Option<T> {
         let turn = {
             let mut room = self.room();
@@ -193,7 +197,9 @@ impl Reserve {
     }
 
     /// Returns `true` if the reserve and the free disk space together have at least `bytes` bytes, or if that cannot be determined. Returns `false` while the
-    /// reserve is lent. To find out, the function temporarily allocates the space, which writes no data on most file systems.
+    /// reserve is lent.
+    ///
+    /// To measure the free space, the function temporarily allocates the missing bytes. On most file systems, this writes no data.
     pub(crate) fn covers(&self, bytes: u64) -> bool {
         let room = self.room();
         let Some(file) = self.file.get() else { return true };
@@ -208,15 +214,17 @@ impl Reserve {
     /// Reserves the missing space.
     ///
     /// # Errors
-    /// `StorageFull` while the reserve is lent; the disk's error if the disk is full.
+    /// - `StorageFull` while the reserve is lent.
+    /// - The disk's error if the disk is full.
     pub(crate) fn restore(&self) -> io::Result<()> {
         self.restore_in(&mut self.room())
     }
 
-    /// Reserves the missing space. If the reserve is lent, first waits like [`lend`](Self::lend).
+    /// Reserves the missing space. If the reserve is lent, the function first waits, like [`lend`](Self::lend).
     ///
     /// # Errors
-    /// `StorageFull` if the borrower does not return the reserve in time; the disk's error if the disk is full.
+    /// - `StorageFull` if the borrower does not return the reserve in time.
+    /// - The disk's error if the disk is full.
     pub(crate) fn restore_in_turn(&self) -> io::Result<()> {
         if self.is_whole() {
             return Ok(());

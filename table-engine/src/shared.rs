@@ -11,14 +11,14 @@ use crate::gaps::FoundGap;
 use crate::state::State;
 use crate::statistics::Groups;
 
-/// The published state of an engine. Once writes are no longer possible, this struct also holds the reason.
+/// The published state of an engine. If writes are no longer possible, it also contains the reason.
 pub(crate) struct Shared {
-    /// The flag that marks a closed engine must be part of the published state. Because a single load returns both the state and the flag, no reader mistakes
-    /// the empty state of a closed engine for the engine's content.
+    /// The flag that marks a closed engine is part of the published state. A single load then returns both the state and the flag, so no reader mistakes the
+    /// empty state of a closed engine for the engine's content.
     state: ArcSwap<State>,
     failure: OnceLock<Error>,
     read_only: bool,
-    /// The last gap (a key range without rows) that a scan has found and the committer has not taken yet.
+    /// The last gap (a key range without rows) that a scan has found. It is `None` if the committer has taken the gap.
     gap: Mutex<Option<FoundGap>>,
     /// Counters of committed groups of writes.
     pub(crate) groups: Groups,
@@ -58,7 +58,7 @@ impl Shared {
         self.state.store(state.into());
     }
 
-    /// Stores a gap for the committer. Returns `true` if it replaced an earlier gap that the committer had not taken.
+    /// Stores a gap for the committer. Returns `true` if it replaced an earlier gap that the committer had not taken yet.
     pub(crate) fn leave_gap(&self, found: FoundGap) -> bool {
         self.gap.lock().unwrap_or_else(PoisonError::into_inner).replace(found).is_some()
     }
@@ -74,7 +74,7 @@ impl Shared {
     }
 
     /// Returns the outcome of a read that started while the engine was open. If the read failed and the engine has been closed since, the error is
-    /// `EngineClosed`: the failure may only mean that the next engine on the folder has removed the files.
+    /// `EngineClosed`. In that case, the read may have failed only because the next engine on the folder has removed the files.
     pub(crate) fn after_read<T>(&self, outcome: Result<T>) -> Result<T> {
         outcome.or_else(|error| self.check_open().and(Err(error)))
     }
@@ -84,7 +84,7 @@ impl Shared {
         self.publish(State::closed());
     }
 
-    /// Makes all later writes fail with an `EnginePoisoned` error that contains `cause`, and logs `cause`. Reads continue, because every published write is
+    /// Makes all later writes fail with an `EnginePoisoned` error that contains `cause`, and logs `cause`. Reads can continue, because every published write is
     /// durable.
     pub(crate) fn poison(&self, cause: &Error) {
         self.end_writes(cause);
@@ -99,7 +99,9 @@ impl Shared {
     /// Returns an error if writes are no longer accepted.
     ///
     /// # Errors
-    /// `EnginePoisoned` if an earlier failure stopped all writes; `EngineClosed` if the engine is closed; `ReadOnly` if it was opened for reading only.
+    /// - `EnginePoisoned` if an earlier failure stopped all writes.
+    /// - `EngineClosed` if the engine is closed.
+    /// - `ReadOnly` if it was opened for reading only.
     pub(crate) fn check_writable(&self) -> Result<()> {
         if self.read_only {
             self.check_open()?;
@@ -109,8 +111,8 @@ impl Shared {
         self.failure.get().cloned().map_or(Ok(()), Err)
     }
 
-    /// Returns the error for a request that the committer did not answer. After a failure, this is `EnginePoisoned` even if the engine has been closed since,
-    /// because the request may have been applied before the failure.
+    /// Returns the error for a request that the committer did not answer. After a failure, this is `EnginePoisoned`, even if the engine has been closed since.
+    /// The request may have been applied before the failure.
     pub(crate) fn gone(&self) -> Error {
         let failure = self.failure.get().cloned().map_or(Ok(()), Err);
         failure.and_then(|()| self.check_open()).err().unwrap_or_else(|| Error::of(EngineFault::WriterGone))

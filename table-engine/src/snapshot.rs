@@ -13,10 +13,10 @@ use crate::engine::Engine;
 use crate::page;
 use crate::state::State;
 
-/// One state of an [`Engine`]. All reads from a snapshot are consistent with each other, regardless of later writes.
+/// A fixed state of an [`Engine`]. All reads from a snapshot are consistent with each other, regardless of later writes.
 ///
-/// Only the embedded engine supports snapshots; no service does (CON-9, ENG-15). Snapshots and the engine use the same continuations, so a query may
-/// start on a snapshot and continue on the engine. The engine keeps running while a snapshot exists.
+/// Only the embedded engine supports snapshots. No service does (CON-9, ENG-15). Snapshots and the engine use the same continuations, so a query can start on a
+/// snapshot and continue on the engine. The engine keeps running while a snapshot exists.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -42,10 +42,11 @@ pub struct Snapshot {
 impl Engine {
     /// Returns a snapshot of the engine's current state. All pages read from the snapshot see the same state. Only the embedded engine supports this (ENG-15).
     ///
-    /// While the snapshot exists, the rows that it contains keep their space, even if they are deleted or replaced.
+    /// While the snapshot exists, its rows keep their space, even if they are deleted or replaced.
     ///
     /// # Errors
-    /// `EngineClosed` if the engine is closed; `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
+    /// - `EngineClosed` if the engine is closed.
+    /// - `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
     pub fn snapshot(&self) -> Result<Snapshot> {
         Ok(Snapshot { state: self.inner.state_to_keep()?, engine: self.clone() })
     }
@@ -55,7 +56,8 @@ impl Snapshot {
     /// Returns one entity, or `None` if it does not exist.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6); `EngineClosed` if the engine is closed.
+    /// - `TableNotFound` if the table does not exist (OPT-6).
+    /// - `EngineClosed` if the engine is closed.
     pub fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
         self.engine.inner.shared.check_open()?;
         let id = self.engine.table_id(&self.state, table)?;
@@ -71,8 +73,9 @@ impl Snapshot {
     /// Returns one page of a query.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6), `InvalidInput` if `top` is out of range (TOP-2) or the continuation belongs to another query
-    /// (PAGE-9), `EngineClosed` if the engine is closed.
+    /// - `TableNotFound` if the table does not exist (OPT-6).
+    /// - `InvalidInput` if `top` is out of range (TOP-2) or the continuation belongs to another query (PAGE-9).
+    /// - `EngineClosed` if the engine is closed.
     pub fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
         self.engine.inner.shared.check_open()?;
         let id = self.engine.table_id(&self.state, table)?;

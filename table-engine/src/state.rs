@@ -16,8 +16,8 @@ use crate::key::{self, Key, Span, SplitKey};
 use crate::memtable::Memtable;
 use crate::statistics::Statistics;
 
-/// Tables and rows at one point in time. If several layers have an entry for a key, the memtable takes precedence over frozen rows, and
-/// frozen rows over the base.
+/// Tables and rows at one point in time. If several layers have an entry for a key, the memtable takes precedence over the frozen rows, and the frozen rows
+/// take precedence over the base.
 #[derive(Clone, Default)]
 pub(crate) struct State {
     pub(crate) catalog: Catalog,
@@ -25,7 +25,7 @@ pub(crate) struct State {
     pub(crate) memtable: Memtable,
     /// The rows being written to the base by a checkpoint.
     pub(crate) frozen: Option<Memtable>,
-    /// The base as of the last checkpoint or merge step, or `None` for an in-memory engine.
+    /// The base after the last checkpoint or merge step, or `None` for an in-memory engine.
     pub(crate) base: Option<BaseView>,
     /// The positions in each queue's table where decisions start reading.
     pub(crate) positions: OrdMap<u32, Positions>,
@@ -35,7 +35,7 @@ pub(crate) struct State {
     pub(crate) decided: u64,
     /// `true` if the engine is closed. All other fields are then empty.
     pub(crate) is_closed: bool,
-    /// `true` if this is a placeholder for the current state, which only the committer has. All other fields are then empty.
+    /// `true` if this is a placeholder for the current state. In that case, only the committer has the current state, and all other fields are empty.
     pub(crate) is_withdrawn: bool,
 }
 
@@ -45,7 +45,7 @@ impl State {
         Self { is_closed: true, ..Self::default() }
     }
 
-    /// Creates the placeholder that replaces the published state until a reader requests the current state from the committer.
+    /// Creates the placeholder for a published state. It is used until a reader requests the current state from the committer.
     pub(crate) fn withdrawn() -> Self {
         Self { is_withdrawn: true, ..Self::default() }
     }
@@ -65,7 +65,7 @@ impl State {
         self.get_with(key, BaseView::get)
     }
 
-    /// Returns the row with the given key. If neither the memtable nor the frozen rows have an entry for the key, `get` looks it up in the base.
+    /// Returns the row with the given key. Calls `get` to look it up in the base if neither the memtable nor the frozen rows have an entry for the key.
     fn get_with(
         &self,
         key: &[u8],
@@ -89,7 +89,7 @@ impl State {
         self.memtable.set(key, row);
     }
 
-    /// Extends the gap that ends at a deleted row, if any, up to the next row. To limit the cost, the search for that row stops after `most` tombstones.
+    /// Extends the gap that ends at a deleted row, if any, up to the next row. To limit the cost, the search for the next row stops after `most` tombstones.
     pub(crate) fn extend_gap(&mut self, deleted: &[u8], most: usize) -> Result<()> {
         let Some(table) = key::table_of(deleted).filter(|_| self.gaps.end_at(deleted)) else { return Ok(()) };
         let mut span = Span { start: deleted.to_vec(), ..Span::table(table) };
@@ -109,8 +109,8 @@ impl State {
         Ok(())
     }
 
-    /// Visits the keys in a span in order until the visitor stops, each with its row, or with `None` for a tombstone. Returns a long gap found by the scan,
-    /// unless the state already contains it.
+    /// Visits the keys in a span, in order, until the visitor stops. The visitor receives each key with its row, or with `None` for a tombstone. Returns a long
+    /// gap that the scan has found, unless the state already contains it.
     pub(crate) fn scan(
         &self,
         span: &Span,
@@ -119,8 +119,9 @@ impl State {
         self.scan_around_gaps(span, BaseView::range, visit)
     }
 
-    /// Visits the keys in a span like [`scan`](Self::scan), but skips unreadable parts of the base and adds them to `skipped`. If a key's row may be in such a
-    /// part, the key is visited as a tombstone, unless a newer layer has an entry for it.
+    /// Visits the keys in a span like [`scan`](Self::scan), but skips unreadable parts of the base and adds them to `skipped`.
+    ///
+    /// If the row of a key may be in such a part, the key is visited as a tombstone. A key with an entry in a newer layer is not affected.
     pub(crate) fn scan_readable(
         &self,
         span: &Span,
@@ -157,7 +158,7 @@ impl State {
         self.scan_around_gaps(span, BaseView::sweep, visit)
     }
 
-    /// Adds to `statistics` the number of tables, the number and size of the rows in memory, and the statistics of the base.
+    /// Adds three kinds of figures to `statistics`: the number of tables, the number and size of the rows in memory, and the statistics of the base.
     pub(crate) fn describe(&self, statistics: &mut Statistics) {
         statistics.tables = self.catalog.listed();
         statistics.memtable_rows = self.memtable.len() + self.frozen.as_ref().map_or(0, Memtable::len);

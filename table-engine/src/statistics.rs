@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Statistics of an [`Engine`](crate::Engine): the sizes of its data, and counters of the operations since it was opened.
+/// Statistics of an [`Engine`](crate::Engine): the sizes of its data, and counters of operations since the engine was opened.
 ///
-/// Recently written rows are in memory, in the *memtable*. A checkpoint writes them to the files on disk, which together are the *base*.
+/// Recently written rows are in memory, in the *memtable*. A checkpoint writes them to files on disk. Together, these files are the *base*.
 ///
 /// Collecting the statistics reads no file. Sizes in bytes include the encoded rows and their overhead.
 ///
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 pub struct Statistics {
     /// The number of tables, excluding the internal tables of queues.
     pub tables: usize,
-    /// The number of rows and tombstones in the memtable, which are not yet in the base.
+    /// The number of rows and tombstones in the memtable. They are not in the base yet.
     pub memtable_rows: usize,
     /// The approximate memory use of the memtable in bytes.
     pub memtable_bytes: usize,
@@ -34,11 +34,11 @@ pub struct Statistics {
     pub checkpoint_age: Option<Duration>,
     /// The number of files in the base.
     pub runs: usize,
-    /// The total size in bytes of the base's files. Files that have been merged into others but are still being read are excluded.
+    /// The total size in bytes of the files in the base. Files that have been merged into others do not count, even if they are still being read.
     pub base_bytes: u64,
-    /// The number of segments: key ranges that are merged independently of each other.
+    /// The number of segments. A segment is a key range that is merged independently of others.
     pub segments: usize,
-    /// The largest number of layers in a segment, which is also the largest number of layers that a lookup has to check.
+    /// The largest number of layers in a segment. A lookup has to check at most this many layers.
     pub layers: usize,
     /// The total size in bytes of the layers above the oldest layer of each segment. The rows in these layers have not been merged with older rows yet.
     pub unmerged_bytes: u64,
@@ -60,7 +60,7 @@ pub struct Statistics {
     pub largest_group: u64,
     /// The number of block reads served from the cache.
     pub cache_hits: u64,
-    /// The number of block reads that missed the cache and read a file of the base.
+    /// The number of block reads that were not served from the cache, and therefore read a file of the base.
     pub cache_misses: u64,
 }
 

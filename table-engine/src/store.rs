@@ -21,7 +21,7 @@ use crate::page::{self, PageBounds};
 use crate::request::{Request, Write};
 use crate::state::State;
 
-/// Counts a call. Returns `true` for every n-th call, where n is `every`. A fault must then be injected into the call.
+/// Counts a call. Returns `true` for every n-th call, where n is `every`. The caller then injects a fault.
 fn is_due(every: Option<NonZeroU32>, counter: &AtomicU32) -> bool {
     // If no fault is configured, the counter is not updated, so callers do not contend for its cache line.
     every.is_some_and(|every| (counter.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(every.get()))
@@ -35,7 +35,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the page bounds, which injected faults can reduce.
+    /// Returns the bounds on a page. Injected faults can reduce them.
     pub(crate) fn page_bounds(&self) -> PageBounds {
         let faults = &self.faults;
         let most = PageBounds::DEFAULT.entities;
@@ -98,7 +98,7 @@ impl Engine {
         Ok(page)
     }
 
-    /// Checks a transaction against the limits and encodes its keys. Neither step needs the engine's state, so both are done on the caller's thread.
+    /// Checks a transaction against the limits and encodes its keys. Neither step needs the engine's state, so the caller's thread performs both.
     fn writes(&self, transaction: Transaction) -> Result<Writes> {
         if transaction.operations().is_empty() {
             return Err(Error::of(EngineFault::NoOperations));

@@ -8,7 +8,7 @@ use table_store::name::TableName;
 use crate::engine::Engine;
 use crate::key::{KeyReader, Span};
 
-/// Statistics of one table. Sizes in bytes include the keys and encoded rows, but not the overhead of blocks and file indexes.
+/// Statistics of one table. Sizes in bytes include keys and encoded rows, but not the overhead of blocks and file indexes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableStatistics {
@@ -37,10 +37,10 @@ pub struct PartitionStatistics<'a> {
 }
 
 impl Engine {
-    /// Counts the rows and bytes of a table, as of the time of the call.
+    /// Counts the rows and bytes that a table contains at the time of the call.
     ///
-    /// Writers can continue during the call. The call bypasses the cache and needs memory for one or two blocks of the table. It does not return until the
-    /// table has been read from the disk.
+    /// Writers can continue during the call. The call reads the whole table from the disk before it returns. It bypasses the cache, and needs memory for one or
+    /// two blocks of the table.
     ///
     /// ```
     /// use table_core::embedded::Engine;

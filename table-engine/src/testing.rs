@@ -43,7 +43,8 @@ impl Engine {
     /// Returns `true` if a file of the base may contain rows of a table, or if the base no longer has this file.
     ///
     /// # Errors
-    /// `TableNotFound` or `TableBeingDeleted` if the table does not exist; `EngineClosed` if the engine is closed.
+    /// - `TableNotFound` or `TableBeingDeleted` if the table does not exist.
+    /// - `EngineClosed` if the engine is closed.
     pub fn may_be_in(&self, table: &TableName, file: &str) -> Result<bool> {
         let state = self.inner.state()?;
         let span = Span::table(self.table_id(&state, table)?);
@@ -53,7 +54,8 @@ impl Engine {
     /// Returns `true` if the base contains rows of tables that no longer exist.
     ///
     /// # Errors
-    /// Any error from reading the base; `EngineClosed` if the engine is closed.
+    /// - Any error from reading the base.
+    /// - `EngineClosed` if the engine is closed.
     pub fn holds_dropped_rows(&self) -> Result<bool> {
         let state = self.inner.state_to_keep()?;
         let Some(base) = &state.base else { return Ok(false) };

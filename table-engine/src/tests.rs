@@ -1,4 +1,4 @@
-//! Tests of the complete engine, with one file per topic, and shared test functions.
+//! Tests of the complete engine, with one file per topic. This file contains shared test functions.
 
 mod answers;
 mod backup;
@@ -176,7 +176,7 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-/// Copies a folder in the state that a process crash would leave: all writes have reached the operating system, but no file was closed.
+/// Copies a folder as a crash of the process would leave it. All writes have reached the operating system, but no file has been closed.
 fn copy_folder(from: &Path) -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
@@ -186,8 +186,8 @@ fn copy_folder(from: &Path) -> tempfile::TempDir {
     copy
 }
 
-/// Runs a test on an in-memory engine, and on an engine on disk. When the test calls its second argument, the engine on disk moves the rows written so far to
-/// the base.
+/// Runs a test on an in-memory engine and on an engine on disk. The second argument of the test is a function. On disk, it moves the rows written so far to the
+/// base.
 fn everywhere(test: impl Fn(&Engine, &dyn Fn())) {
     let engine = in_memory();
     test(&engine, &|| ());

@@ -1,4 +1,4 @@
-//! The engine's threads, and all points at which they wait. A test's scheduler can decide when each thread runs.
+//! The engine's threads, and all points at which they wait. In tests, a scheduler can decide when each thread runs.
 
 use std::fmt::Debug;
 use std::io;
@@ -11,13 +11,14 @@ use table_store::{Error, Result};
 
 use crate::fault::EngineFault;
 
-/// A scheduler that starts an engine's threads and decides which one runs. If a scheduler runs one thread at a time and chooses it with a seeded random
-/// generator, the engine's history is reproducible.
+/// A scheduler that starts an engine's threads and decides which one runs.
+///
+/// The engine's history is reproducible if the scheduler runs one thread at a time and chooses it with a seeded random generator.
 pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Returns the current time, which never decreases.
     fn now(&self) -> Instant;
 
-    /// Starts a thread.
+    /// Starts a thread with the given name.
     ///
     /// # Errors
     /// The system's error if the thread cannot be started.
@@ -29,7 +30,7 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Suspends the current thread for `time`.
     fn sleep(&self, time: Duration);
 
-    /// Waits until `ready` returns `true` or the given time has elapsed. Other threads, of the engine or of its callers, make the condition true.
+    /// Waits until `ready` returns `true` or the given time has elapsed. Other threads make the condition true. They belong to the engine or to its callers.
     fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool);
 }
 

@@ -1,4 +1,4 @@
-//! Timestamps that strictly increase regardless of the clock (ENG-8, CON-10, CON-12), and a steady clock for leases and waiting times.
+//! Timestamps that strictly increase whatever the clock does (ENG-8, CON-10, CON-12), and a steady clock for leases and waiting times.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,9 +9,9 @@ use table_store::{Error, Result, ticks};
 
 use crate::fault::EngineFault;
 
-/// A source of Timestamps: the clock's time, or one tick more than the last Timestamp if the clock has not advanced.
+/// A source of Timestamps. A Timestamp is the clock's time. If the clock has not advanced, it is one tick more than the last Timestamp.
 ///
-/// One source serves all tables. It outlives each table, so no key ever gets the same Timestamp twice (CON-12).
+/// One source serves all tables. It outlives each of them, so no key ever gets the same Timestamp twice (CON-12).
 #[derive(Debug)]
 pub(crate) struct Timestamps {
     last: u64,
@@ -47,16 +47,18 @@ impl Timestamps {
     }
 }
 
-/// Used if the clock does not measure elapsed time. At most this many ticks of a clock step then count as elapsed time, because a longer step may be the
-/// correction of a wrong time.
+/// The maximum number of ticks of one clock step that count as elapsed time. A longer step may be the correction of a wrong time. This limit is used only if
+/// the clock does not measure elapsed time.
 const LONGEST_STEP: u64 = 10 * 60 * 10_000_000;
 
 /// A clock that never goes backwards. It starts at a given time, or at the time of the engine's clock if that is later. It shows the time of the engine's
-/// clock, unless it is ahead of that clock.
+/// clock, unless the steady clock is ahead.
 ///
-/// After the engine's clock has been set back, this clock advances with the [elapsed](Clock::elapsed) time, but a sixteenth slower, until the engine's clock
-/// has caught up. The correction of a wrong time does not count as elapsed time. If the engine's clock does not measure elapsed time, for example because it is
-/// advanced by hand, this clock advances by half of each step of the engine's clock. At most ten minutes of a step count.
+/// When the engine's clock has been set back, the steady clock advances with the [elapsed](Clock::elapsed) time, but a sixteenth slower. This continues until
+/// the engine's clock has caught up. The correction of a wrong time does not count as elapsed time.
+///
+/// The engine's clock may not measure elapsed time, for example because it is advanced by hand. In that case, the steady clock advances by half of each step of
+/// the engine's clock, and at most ten minutes of a step count.
 #[derive(Clone, Debug)]
 pub(crate) struct SteadyClock {
     clock: Clock,
@@ -96,8 +98,8 @@ impl SteadyClock {
     pub(crate) fn at(&self, reading: Reading) -> u64 {
         let Progress { counted, advance } = &*self.progress;
         let advance = &mut *advance.lock().unwrap_or_else(PoisonError::into_inner);
-        // If another thread has counted a reading since this reading began, the order of the two readings is unknown, so this one is not counted. Otherwise, an
-        // earlier reading could replace a later one, and the time between them would be counted twice.
+        // If another thread has counted a reading since this reading began, the order of the two is unknown, so this one is not counted. Otherwise, an earlier
+        // reading could replace a later one, and the time between them would be counted twice.
         if reading.earlier == counted.load(Ordering::Relaxed) {
             advance.now = advance.now.saturating_add(reading.since(advance.last));
             advance.last = Reading { instant: reading.instant.or(advance.last.instant), ..reading };
@@ -119,7 +121,7 @@ pub(crate) struct Reading {
     /// The current time, or `None` if the clock shows the maximum time.
     instant: Option<u64>,
     elapsed: Option<Duration>,
-    /// The number of counted readings at the time this reading began.
+    /// The number of counted readings when this reading began.
     earlier: u64,
 }
 
@@ -128,7 +130,7 @@ impl Reading {
         Self { instant: Some(clock.now()).filter(|now| *now < ticks::MAX), elapsed: clock.elapsed(), earlier }
     }
 
-    /// Returns how far a steady clock that is ahead of the engine's clock advances between an earlier reading and this one, in ticks.
+    /// Returns how far a steady clock advances between an earlier reading and this one, in ticks. The steady clock must be ahead of the engine's clock.
     fn since(self, earlier: Self) -> u64 {
         if let (Some(earlier), Some(later)) = (earlier.elapsed, self.elapsed) {
             let passed = u64::try_from(later.saturating_sub(earlier).as_nanos() / 100).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! Calls the callers' wakers on the engine's threads. A panic in a waker affects only its own caller.
+//! Calls to the callers' wakers on the engine's threads. If a waker panics, only its own caller is affected.
 
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 
-/// A wrapper that catches the panics of a caller's waker. Waking or dropping the waker runs the caller's code on an engine thread.
+/// A wrapper that catches the panics of a caller's waker. Waking or dropping the waker runs the caller's code on one of the engine's threads.
 struct Contained(Option<Waker>);
 
 /// Runs a caller's code. If it panics, the panic hook reports the panic, and other callers are not affected.
@@ -36,7 +36,7 @@ impl Drop for Contained {
     }
 }
 
-/// Polls a future with wrapped wakers that catch panics. The engine never holds a caller's waker directly.
+/// Polls a future with wrapped wakers, which catch panics. The engine never holds a caller's waker directly.
 pub(crate) async fn contained<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     std::future::poll_fn(|context| {

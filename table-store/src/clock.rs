@@ -29,7 +29,7 @@ impl Clock {
         Self { now: Arc::new(now), elapsed: None }
     }
 
-    /// Adds a source of elapsed time. It must be monotonic, so it must not jump when the wall clock is adjusted.
+    /// Adds a source of elapsed time, such as a monotonic clock. Elapsed time must not jump when the wall clock is adjusted.
     ///
     /// ```
     /// use std::time::Duration;
@@ -52,7 +52,7 @@ impl Clock {
         self.elapsed.as_ref().map(|elapsed| elapsed())
     }
 
-    /// Creates a clock from a closure that returns `DateTime`s. Times before the year 1 or after the year 9999 are clamped.
+    /// Creates a clock from a closure that returns `DateTime`s. A time before the year 1 or after the year 9999 is clamped to that range.
     ///
     /// ```
     /// use chrono::DateTime;

@@ -32,7 +32,7 @@ pub use table_derive::Fault;
 /// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The error type of every store: an [`ErrorCode`], a message, the violated rule, and the affected table, key and operation.
+/// The error type of every store. It contains an [`ErrorCode`], a message, the violated rule, and the affected table, key and operation.
 ///
 /// Cloning is cheap. To handle an error, test it with a predicate such as [`is_not_found`](Error::is_not_found), or match on [`code`](Error::code). The message
 /// is for humans and may change.
@@ -198,7 +198,7 @@ impl Error {
         self.0.code.status() == 412
     }
 
-    /// Returns `true` if a conditional write lost a race with another writer: the entity already exists, was deleted, or has a different version. Read the
+    /// Returns `true` if a conditional write lost a race with another writer. The entity already exists, was deleted, or has a different version. Read the
     /// entity again and retry (CON-3). A missing table is not a conflict.
     ///
     /// ```
@@ -229,8 +229,8 @@ impl Error {
         matches!(self.0.code.status(), 400 | 413 | 501)
     }
 
-    /// Returns `true` if the outcome of a write is unknown (CON-11). Read the entities before you retry. If the backend recorded the transaction,
-    /// [`AmbiguousWrite`](crate::store::AmbiguousWrite) provides it.
+    /// Returns `true` if the outcome of a write is unknown (CON-11). Read the entities before you retry. [`AmbiguousWrite`](crate::store::AmbiguousWrite)
+    /// provides the transaction if the backend recorded it.
     ///
     /// A write interrupted by an engine failure is also ambiguous: it was not acknowledged, but it may already be in the journal, which is replayed when the
     /// folder is reopened. The function also returns `true` for a read that failed with `EnginePoisoned`, although the read changed nothing.
@@ -247,8 +247,10 @@ impl Error {
         matches!(self.0.code, ErrorCode::OperationTimedOut | ErrorCode::EnginePoisoned)
     }
 
-    /// Returns the error of the last attempt if this error [is ambiguous](Self::is_ambiguous). If that attempt was rejected, the rejection may have been caused
-    /// by this very write, because an earlier attempt may have been applied.
+    /// Returns the error of the last attempt if this error [is ambiguous](Self::is_ambiguous).
+    ///
+    /// An earlier attempt may have been applied, so the write itself can cause a rejection of the last attempt. For example, a retried insert can fail with
+    /// `EntityAlreadyExists`.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -265,8 +267,9 @@ impl Error {
         std::iter::successors(first, |&cause| cause.source()).filter_map(|cause| cause.downcast_ref()).last()
     }
 
-    /// Marks a failed write as possibly applied, either by this attempt or by an earlier attempt whose response was lost (CON-11). The returned error is
-    /// ambiguous, and its source is this error.
+    /// Wraps this error in an ambiguous error (CON-11). This error becomes the source of the returned error.
+    ///
+    /// Use this function for a failed write that may have been applied, either by this attempt or by an earlier attempt whose response was lost.
     #[must_use]
     pub fn into_ambiguous(self) -> Self {
         let doubt = Self::of(InDoubt(self.message())).edit(|inner| {

@@ -10,7 +10,7 @@ use crate::ticks::{self, Printed};
 
 /// The version of an entity. Opaque, and preserved byte for byte (ETAG-4).
 ///
-/// An `ETag` in the service's canonical form is stored as its ticks; any other `ETag` is stored as text.
+/// An `ETag` in the service's canonical form is stored as its ticks. Any other `ETag` is stored as text.
 ///
 /// ```
 /// use table_core::ETag;
@@ -44,7 +44,7 @@ impl ETag {
         if let Some(ticks) = canonical_ticks(text) {
             return Ok(Self(Repr::Ticks(ticks)));
         }
-        // HTTP defines the prefix in upper case; the service accepts both cases.
+        // HTTP defines the prefix in upper case, but the service accepts both cases.
         let well_formed = text
             .strip_prefix("W/\"")
             .or_else(|| text.strip_prefix("w/\""))

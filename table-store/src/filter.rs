@@ -217,7 +217,7 @@ impl std::ops::Not for Filter {
     }
 }
 
-/// Returns, for each term, the index at which its subexpression starts. In postfix order, the term itself ends the subexpression.
+/// Returns the index at which each term's subexpression starts. In postfix order, a subexpression ends with its own term.
 fn starts(terms: &[Term]) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::with_capacity(terms.len());
     for (at, term) in terms.iter().enumerate() {

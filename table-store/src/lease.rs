@@ -35,8 +35,9 @@ struct Inner {
 }
 
 impl WriteLease {
-    /// The maximum time between checking the lease and sending the request. It is also the service-side timeout of one attempt, so an attempt that starts just
-    /// before the lease expires takes effect within twice this time plus the network delay, or never.
+    /// The maximum time between checking the lease and sending the request. It is also the service-side timeout of one attempt.
+    ///
+    /// An attempt may start just before the lease expires. It then takes effect within twice this time plus the network delay, or never.
     pub const ATTEMPT: Duration = Duration::from_secs(4);
 
     /// Creates a lease that starts now.
@@ -60,7 +61,7 @@ impl WriteLease {
         self.remaining().is_some() && self.passed().is_some_and(|passed| passed < self.0.length)
     }
 
-    /// Returns the lease that expires first. `None` means unlimited.
+    /// Returns the lease that expires first. `None` means that there is no time limit.
     #[must_use]
     pub fn earliest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         match (one, other) {
@@ -86,7 +87,7 @@ impl WriteLease {
         self.0.clock.elapsed()?.checked_sub(self.0.elapsed?)
     }
 
-    /// Returns the age of the lease according to the clock's current time, or `None` if that time is before the start of the lease.
+    /// Returns the age of the lease according to the clock's current time. Returns `None` if that time is before the start of the lease.
     fn passed(&self) -> Option<Duration> {
         let ticks = self.0.clock.now().checked_sub(self.0.began)?;
         Some(Duration::from_nanos(ticks.saturating_mul(100)))

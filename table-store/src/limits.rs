@@ -75,7 +75,7 @@ pub struct Limits {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionMeasure {
-    /// The total size of the entities, calculated with the published formula, which counts two bytes per UTF-16 code unit of a string.
+    /// The total size of the entities, calculated with the published formula. The formula counts two bytes per UTF-16 code unit of a string.
     Entities,
     /// The size is not measured. It is already limited in another way, such as by a server's limit on request bodies. The engine then also skips its own size
     /// check, even if its limits define another measure.

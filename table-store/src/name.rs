@@ -16,7 +16,7 @@ const INTERNAL: char = '$';
 /// The prefix of the service's metrics tables, such as `$MetricsHourPrimaryTransactionsBlob`.
 const METRICS: &str = "$Metrics";
 
-/// The name of a table: 3 to 63 ASCII letters and digits, starting with a letter, and not `tables` (TBL-1, TBL-3).
+/// The name of a table. It consists of 3 to 63 ASCII letters and digits, starts with a letter, and is not `tables` (TBL-1, TBL-3).
 ///
 /// Comparisons ignore case, as in the service. The original case is preserved (TBL-2).
 ///
@@ -44,8 +44,9 @@ impl TableName {
     /// Validates a name.
     ///
     /// # Errors
-    /// `InvalidInput` if the name is the reserved word `tables` (TBL-3); `InvalidResourceName` if the name has illegal characters; `OutOfRangeInput` if the
-    /// length is not between 3 and 63 (TBL-4).
+    /// - `InvalidInput` if the name is the reserved word `tables` (TBL-3).
+    /// - `InvalidResourceName` if the name has illegal characters.
+    /// - `OutOfRangeInput` if the length is not between 3 and 63 (TBL-4).
     pub fn new(name: &str) -> Result<Self> {
         Self::check(name).map_err(|fault| Error::of(fault).with_table(name))?;
         let text: Arc<str> = name.into();
@@ -132,11 +133,11 @@ impl fmt::Display for TableName {
     }
 }
 
-/// Validates the name of a custom property, which must be an identifier of at most 255 code units and must not be reserved (PROP-2..4, ENG-18).
+/// Validates the name of a custom property. It must be an identifier of at most 255 code units, and must not be reserved (PROP-2..4, ENG-18).
 ///
 /// # Errors
-/// `PropertyNameTooLong` if the name is too long; `PropertyNameInvalid` if the name is not an identifier, or is one of the reserved names
-/// `PartitionKey`, `RowKey` and `Timestamp`.
+/// - `PropertyNameTooLong` if the name is too long.
+/// - `PropertyNameInvalid` if the name is not an identifier, or is one of the reserved names `PartitionKey`, `RowKey` and `Timestamp`.
 ///
 /// ```
 /// use table_core::name::check_property_name;

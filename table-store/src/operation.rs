@@ -1,4 +1,4 @@
-//! Operations: six kinds of entity writes (EGT-6, IFM-1), and checks, which write nothing (ENG-21).
+//! Operations: the six kinds of entity writes (EGT-6, IFM-1), and checks, which write nothing (ENG-21).
 
 use crate::error::{Error, Fault};
 use crate::etag::IfMatch;
@@ -74,15 +74,15 @@ struct CheckFault(&'static str);
 pub enum OperationKind {
     /// Inserts the entity, which must not exist (INS-1).
     Insert(Row),
-    /// Replaces the entity, which must exist; stored properties absent from the row are removed (UPD-1).
+    /// Replaces an existing entity. Stored properties that are absent from the row are removed (UPD-1).
     Replace(Row, IfMatch),
-    /// Merges into the entity, which must exist; stored properties absent from the row are kept (MRG-1).
+    /// Merges the row into an existing entity. Stored properties that are absent from the row are kept (MRG-1).
     Merge(Row, IfMatch),
-    /// Replaces the entity if it exists, otherwise inserts it (UPS-2).
+    /// Inserts the entity, or replaces it if it already exists (UPS-2).
     InsertOrReplace(Row),
-    /// Merges into the entity if it exists, otherwise inserts it (UPS-2).
+    /// Inserts the entity, or merges the row into it if it already exists (UPS-2).
     InsertOrMerge(Row),
-    /// Deletes the entity, which must exist (DEL-2).
+    /// Deletes an existing entity (DEL-2).
     Delete(IfMatch),
     /// Requires the entity to be in this state at commit time. The entity is not written and keeps its version. Only stores with
     /// [`Capabilities::checks`](crate::store::Capabilities::checks) accept checks (ENG-21).
@@ -109,8 +109,8 @@ impl OperationKind {
         matches!(self, Self::Insert(_) | Self::InsertOrReplace(_) | Self::InsertOrMerge(_))
     }
 
-    /// Returns `true` if the operation replaces an entity regardless of its version. It then removes all properties absent from its row, even if another
-    /// program has just written them.
+    /// Returns `true` if the operation replaces an entity whatever its version is. Such a replace also removes properties that another program has just
+    /// written.
     ///
     /// ```
     /// use table_core::row::RowWriter;

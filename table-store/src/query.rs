@@ -1,4 +1,4 @@
-//! Queries: key ranges, filters, requested properties, cost classes, plans, pages and continuations.
+//! Queries and their parts: key ranges, filters, requested properties, cost classes, plans, pages and continuations.
 
 mod bounds;
 mod check;
@@ -37,7 +37,7 @@ use crate::filter::Filter;
 pub struct Query {
     /// The keys to read. The query returns all entities in this range that match the filter.
     pub keys: KeyRange,
-    /// A condition in addition to the key range.
+    /// A further condition on the entities in the key range.
     pub filter: Option<Filter>,
     /// The properties to return.
     pub select: Select,

@@ -44,8 +44,8 @@ use crate::error::Result;
 /// # }).unwrap();
 /// ```
 ///
-/// Messages can be delivered more than once, so consumers must be idempotent (QUE-22). Higher layers build lease extension, backoff and poison queues on this
-/// trait.
+/// Messages can be delivered more than once, so consumers must be idempotent (QUE-22). Lease extension, backoff and poison queues are not part of this trait.
+/// Higher layers implement them.
 pub trait QueueStore: Debug + Display + Send + Sync {
     /// Creates a queue. Returns `true` if it was created, `false` if it already existed (QUE-3).
     ///
@@ -68,15 +68,17 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// Adds a message. The returned lease has a receipt for deleting or updating the message (QUE-11).
     ///
     /// # Errors
-    /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` if a time is out of range (QUE-7, QUE-8); `RequestBodyTooLarge` if
-    /// the message text is larger than 64 KiB (QUE-6).
+    /// - `QueueNotFound` if the queue does not exist.
+    /// - `OutOfRangeQueryParameterValue` if a time is out of range (QUE-7, QUE-8).
+    /// - `RequestBodyTooLarge` if the message text is larger than 64 KiB (QUE-6).
     fn put(&self, queue: &QueueName, message: PutMessage) -> impl Future<Output = Result<Lease>> + Send;
 
-    /// Receives up to `count` visible messages (1 to 32), with a visibility timeout of 1 second to 7 days (QUE-8..10). Returns an empty list if no message is
-    /// visible.
+    /// Receives up to `count` visible messages (1 to 32), and hides them for the visibility timeout. The timeout is 1 second to 7 days (QUE-8..10). Returns an
+    /// empty list if no message is visible.
     ///
     /// # Errors
-    /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` if the count or the timeout is out of range.
+    /// - `QueueNotFound` if the queue does not exist.
+    /// - `OutOfRangeQueryParameterValue` if the count or the timeout is out of range.
     fn receive(
         &self,
         queue: &QueueName,
@@ -87,10 +89,11 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// Returns up to `count` visible messages (1 to 32) without changing them (QUE-10).
     ///
     /// # Errors
-    /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` if the count is out of range (QUE-9).
+    /// - `QueueNotFound` if the queue does not exist.
+    /// - `OutOfRangeQueryParameterValue` if the count is out of range (QUE-9).
     fn peek(&self, queue: &QueueName, count: usize) -> impl Future<Output = Result<Vec<Message>>> + Send;
 
-    /// Hides a message for 0 to 7 days from now, and optionally replaces its text. The passed receipt becomes invalid; the returned lease has a new one
+    /// Hides a message for 0 to 7 days from now, and optionally replaces its text. The given receipt becomes invalid. The returned lease contains a new receipt
     /// (QUE-12).
     ///
     /// # Errors
@@ -109,7 +112,8 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// Deletes a message.
     ///
     /// # Errors
-    /// `MessageNotFound` if the message does not exist; `PopReceiptMismatch` if it has since been received or updated again (QUE-13).
+    /// - `MessageNotFound` if the message does not exist.
+    /// - `PopReceiptMismatch` if it has since been received or updated again (QUE-13).
     fn delete(
         &self,
         queue: &QueueName,

@@ -1,8 +1,10 @@
 //! Encoded rows: the Timestamp and properties of an entity as a sequence of bytes (`docs/format.md`, "Row").
 //!
 //! A [`Row`] owns the bytes, a [`RowView`] reads them, a [`RowWriter`] creates them, and [`merge`] combines two rows. Directories contain the end offsets of
-//! the names and values, so filters, projections and lookups can read a single property without decoding the rest. A row's *shape* (names and types) precedes
-//! its *body* (Timestamp and values) and can be stored separately, so that rows of the same type share one shape.
+//! the names and values, so filters, projections and lookups can read a single property without decoding the rest.
+//!
+//! The *shape* of a row (names and types) precedes its *body* (Timestamp and values). The shape can be stored separately, so that rows of the same type share
+//! one copy.
 
 mod check;
 mod duplicate;
@@ -40,7 +42,7 @@ pub(crate) const SHAPE_HEADER: usize = 4;
 pub(crate) const BODY_HEADER: usize = 8;
 /// The size of a directory entry.
 pub(crate) const ENTRY: usize = 4;
-/// The maximum total size of a row's names, in bytes: directory entries have 24 bits for the end of a name.
+/// The maximum total size of a row's names, in bytes. A directory entry stores the end offset of a name in 24 bits.
 pub(crate) const NAMES: u32 = (1 << 24) - 1;
 
 /// An encoded row that owns its bytes. Clones share the bytes.

@@ -33,17 +33,17 @@ pub struct Capabilities {
     pub ordered: bool,
     /// The maximum page size that a query can request with `$top` (TOP-2).
     pub top: usize,
-    /// `true` if a request, once started, makes progress without being polled, as network requests do. Page streams then prefetch: they request the next page
-    /// before they yield the current page.
+    /// `true` if a request makes progress without being polled once it has started, as network requests do. Streams of pages then prefetch: they request the
+    /// next page before they yield the current one.
     pub looks_ahead: bool,
-    /// The Timestamp resolution in [ticks](crate::ticks). It is greater than 1 if Timestamps are coarse, such as the whole seconds of Cosmos DB for NoSQL. On
-    /// such stores, patterns that order by Timestamp are rejected or use a different order.
+    /// The resolution of Timestamps, in [ticks](crate::ticks). It is greater than 1 if Timestamps are coarse, such as the whole seconds of Cosmos DB for NoSQL.
+    /// On such a store, patterns that order by Timestamp use a different order or are rejected.
     pub timestamp_step: u64,
     /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol does not define
     /// them.
     pub checks: bool,
-    /// The state shared by all handles to a store that only this process can use, such as a folder that the process has locked. `None` for the service, because
-    /// other programs may write to it at the same time, including programs built with other releases of this crate.
+    /// The state shared by all handles to a store that only this process can use, such as a folder that the process has locked. It is `None` for the service,
+    /// because other programs may write to it at the same time. These programs may be built with other releases of this crate.
     pub exclusive: Option<Exclusive>,
 }
 
@@ -100,7 +100,7 @@ pub type Committed = Vec<Option<ETag>>;
 ///
 /// # Errors
 /// An [ambiguous](Error::is_ambiguous) error if the `ETag` is missing. The write has been applied, but the new version is unknown. The caller must not roll
-/// back anything that it did for the write.
+/// back any steps that prepared the write.
 ///
 /// ```
 /// use table_core::store::written;
@@ -138,7 +138,7 @@ pub struct TablePage {
     pub next: Option<String>,
 }
 
-/// A backend: tables of entities with one clustered index, and transactions within a partition.
+/// A backend that stores tables of entities. A table has one clustered index, its key. A transaction is limited to one partition.
 ///
 /// The trait is not dyn-compatible, because its functions return futures. To choose a store at run time, wrap it in a [`DynTableStore`] with
 /// `DynTableStore::new(store)`. A type that works with every store is generic: `struct App<S: TableStore + Clone>`.
@@ -168,8 +168,9 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Returns the capabilities of this backend.
     fn capabilities(&self) -> &Capabilities;
 
-    /// Returns the extensions attached to this store by a higher layer, such as `table-patterns` participants (functions that write extra rows). A wrapper
-    /// around another store must forward the call; otherwise, handles to the wrapper lack the extensions.
+    /// Returns the extensions that a higher layer attached to this store. An example is a `table-patterns` participant, a function that writes extra rows.
+    ///
+    /// A wrapper around another store must forward the call. Otherwise, handles to the wrapper lack the extensions.
     fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
         None
     }
@@ -177,7 +178,8 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Creates a table.
     ///
     /// # Errors
-    /// `TableAlreadyExists` if the table exists (OPT-2); `TableBeingDeleted` if an earlier table with this name is still being deleted (OPT-4).
+    /// - `TableAlreadyExists` if the table exists (OPT-2).
+    /// - `TableBeingDeleted` if an earlier table with this name is still being deleted (OPT-4).
     fn create_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
 
     /// Deletes a table with all its entities.
@@ -205,11 +207,11 @@ pub trait TableStore: Debug + Display + Send + Sync {
         select: &Select,
     ) -> impl Future<Output = Result<Option<StoredRow>>> + Send;
 
-    /// Returns one page of a query: the first page, or the page that starts at the continuation `from`.
+    /// Returns one page of a query. This is the first page, or the page that starts at the continuation `from`.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6); `InvalidInput` if `top` is out of range (TOP-2) or the continuation belongs to
-    /// another query (PAGE-9).
+    /// - `TableNotFound` if the table does not exist (OPT-6).
+    /// - `InvalidInput` if `top` is out of range (TOP-2), or if the continuation belongs to another query (PAGE-9).
     fn query(
         &self,
         table: &TableName,
@@ -222,9 +224,12 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// A store that delays or retries requests checks the transaction's [lease](Transaction::lease) immediately before each attempt.
     ///
     /// # Errors
-    /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound` or `UpdateConditionNotSatisfied` if an operation fails, with its index (EGT-34);
-    /// `EntityTooLarge` or `TooManyProperties` if the result of a merge exceeds a limit (SIZE-6). After an error that [is ambiguous](Error::is_ambiguous), the
-    /// transaction may have been applied. After any other error, it was not applied and never will be (CON-11).
+    /// - `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound` or `UpdateConditionNotSatisfied` if an operation fails. The error contains the index of the
+    ///   operation (EGT-34).
+    /// - `EntityTooLarge` or `TooManyProperties` if the result of a merge exceeds a limit (SIZE-6).
+    ///
+    /// After an error that [is ambiguous](Error::is_ambiguous), the transaction may have been applied. After any other error, it was not applied and never will
+    /// be (CON-11).
     fn submit(
         &self,
         table: &TableName,

@@ -88,8 +88,7 @@ impl<S: TableStore> LimitedStore<S> {
     }
 }
 
-/// Returns a hash of a row's keys. The FNV hash is mixed further, because keys that differ only in their last character have FNV hashes that sort next to each
-/// other.
+/// Returns a hash of a row's keys. If keys differ only in their last character, their FNV hashes sort next to each other, so the hash is mixed further.
 fn hash(row: &EntityRef<'_>) -> u64 {
     let hash = fnv::fnv1a64(format!("{}/{}", row.partition_key, row.row_key).as_bytes());
     let hash = (hash ^ (hash >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);

@@ -25,7 +25,7 @@ const PER_DAY: u64 = 86_400 * PER_SECOND;
 #[must_use]
 #[inline]
 pub fn from_datetime(instant: DateTime<Utc>) -> Option<u64> {
-    // chrono represents a leap second as 1_000_000_000 or more nanoseconds. Ticks have no leap seconds (TICK-1), so a leap second counts as part of the next
+    // chrono represents a leap second as 1_000_000_000 or more nanoseconds. Ticks have no leap seconds (TICK-1), so a leap second becomes part of the next
     // second.
     let whole = instant.timestamp().checked_mul(PER_SECOND.cast_signed())?;
     let ticks = whole
@@ -40,8 +40,8 @@ pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
     if ticks > MAX {
         return None;
     }
-    // The date is computed from the number of days since the year 1, which is also chrono's internal representation. A conversion through Unix time would need
-    // twice as many divisions.
+    // The date is computed from the number of days since the year 1, as in chrono's internal representation. A conversion through Unix time would need twice as
+    // many divisions.
     let (days, of_day) = (i32::try_from(ticks / PER_DAY).ok()?, ticks % PER_DAY);
     let seconds = u32::try_from(of_day / PER_SECOND).ok()?;
     let nanos = u32::try_from(of_day % PER_SECOND).ok()? * 100;
@@ -51,9 +51,10 @@ pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
 
 /// Parses a date-time in any format accepted by the service, with a resolution of one tick.
 ///
-/// The text is a date (`2026-11-20`), a time to the minute (`2026-11-20T08:00Z`), or a time to the second with or without a fraction
-/// (`2026-11-20T08:00:00.1234567Z`). The time zone is `Z` or an offset such as `+01:00`, which is converted to UTC (TYPE-7); a missing time zone means UTC.
-/// Fractional digits below 100 ns are truncated (TICK-6).
+/// - The text is a date (`2026-11-20`), a time to the minute (`2026-11-20T08:00Z`), or a time to the second with or without a fraction
+///   (`2026-11-20T08:00:00.1234567Z`).
+/// - The time zone is `Z` or an offset such as `+01:00`, which is converted to UTC (TYPE-7). A missing time zone means UTC.
+/// - Fractional digits below 100 ns are truncated (TICK-6).
 ///
 /// Returns `None` for any other string, and for a date-time outside the years 1 to 9999.
 ///
@@ -120,8 +121,8 @@ pub fn write(ticks: u64) -> Option<String> {
     print(ticks, ":").map(|printed| printed.as_str().to_owned())
 }
 
-/// Parses the service's format: `yyyy-mm-ddThh:mm:ss`, at most seven fractional digits with or without trailing zeros, and `Z` (TYPE-5). `colon` is the
-/// representation of a colon, which is percent-encoded in an `ETag` (ETAG-1).
+/// Parses a date-time in the service's format: `yyyy-mm-ddThh:mm:ss`, at most seven fractional digits with or without trailing zeros, and `Z` (TYPE-5). `colon`
+/// is the text that represents a colon. In an `ETag`, colons are percent-encoded (ETAG-1).
 pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
     let (front, rest) = text.as_bytes().split_first_chunk::<13>()?;
     let [y0, y1, y2, y3, b'-', o0, o1, b'-', d0, d1, b'T', h0, h1] = *front else { return None };
@@ -186,7 +187,7 @@ impl Printed {
     }
 }
 
-/// Formats a date-time, or returns `None` above [`MAX`]. `colon` is the representation of a colon, which is percent-encoded in an `ETag` (ETAG-1).
+/// Formats a date-time, or returns `None` above [`MAX`]. `colon` is the text that represents a colon. In an `ETag`, colons are percent-encoded (ETAG-1).
 pub(crate) fn print(ticks: u64, colon: &str) -> Option<Printed> {
     let (seconds, below) = (ticks / PER_SECOND, ticks % PER_SECOND);
     let (days, second) = (seconds / 86_400, seconds % 86_400);
@@ -214,13 +215,14 @@ pub(crate) fn print(ticks: u64, colon: &str) -> Option<Printed> {
     Some(text)
 }
 
-/// Returns [`MAX`] minus the ticks, so later times have smaller numbers (TICK-5). Inversion is its own inverse (TICK-8). Returns `None` above [`MAX`].
+/// Returns [`MAX`] minus the ticks, so later times have smaller numbers (TICK-5). Inverting twice returns the original ticks (TICK-8). Returns `None` above
+/// [`MAX`].
 #[must_use]
 pub const fn invert(ticks: u64) -> Option<u64> {
     MAX.checked_sub(ticks)
 }
 
-/// Returns the current time, truncated to a whole tick so a key can represent it exactly.
+/// Returns the current time, truncated to a whole tick. A key can represent this time exactly.
 #[must_use]
 pub fn now() -> DateTime<Utc> {
     truncate(Utc::now())

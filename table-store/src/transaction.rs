@@ -11,13 +11,13 @@ use crate::limits::{Limits, TransactionMeasure};
 use crate::operation::Operation;
 use crate::row::entity_bytes;
 
-/// For up to this many operations, duplicate row keys are detected by comparison, which is faster than hashing.
+/// The number of operations up to which duplicate row keys are found by comparing all keys. For so few keys, this is faster than hashing.
 const FEW: usize = 16;
 
 /// Writes to entities in one partition, applied atomically (EGT-9). The constructor sets the partition (EGT-1).
 ///
-/// Every operation is checked as it is added, before anything is sent: at most 100 operations (EGT-2), at most 4 MiB (EGT-3, ENG-17), one operation per entity
-/// (EGT-4), and the entity limits.
+/// Each operation is checked when it is added, before anything is sent. A transaction has at most 100 operations (EGT-2), at most 4 MiB (EGT-3, ENG-17), and
+/// one operation per entity (EGT-4). The limits for entities also apply.
 ///
 /// ```
 /// use table_core::limits::Limits;
@@ -81,7 +81,7 @@ impl Transaction {
         Ok(transaction)
     }
 
-    /// Limits the time during which the transaction may be sent.
+    /// Sets a time limit for sending the transaction.
     ///
     /// ```
     /// use std::time::Duration;
@@ -116,8 +116,8 @@ impl Transaction {
         }
     }
 
-    /// Requests that a transaction identifier be stored with each entity. If a response is lost, the backend can use the identifier to determine whether the
-    /// transaction was applied (CON-11). Backends that cannot lose responses ignore the request.
+    /// Requests that an identifier of the transaction be stored with each entity. After a lost response, the backend can use the identifier to determine
+    /// whether the transaction was applied (CON-11). A backend that cannot lose responses ignores the request.
     #[must_use]
     pub fn identified(self) -> Self {
         Self { identified: true, ..self }
@@ -164,7 +164,8 @@ impl Transaction {
         may_hold && self.operations.iter().any(|earlier| earlier.row_key == *row_key)
     }
 
-    /// Validates an operation. Returns the transaction's size with the operation added, and the total size of the property names in its row.
+    /// Validates an operation. Returns the size that the transaction would have with the operation, and the total size of the property names in the operation's
+    /// row.
     fn check(&self, operation: &Operation) -> Result<(usize, usize)> {
         if self.operations.len() >= self.limits.operations {
             return Err(Error::of(LimitFault::Operations(self.limits.operations)));
@@ -173,7 +174,7 @@ impl Transaction {
             let message = "an entity may occur only once in a transaction";
             return Err(Error::new(ErrorCode::InvalidDuplicateRow, message).with_rule("EGT-4"));
         }
-        // An entity whose key is too long cannot exist, so operations that require an existing entity fail in the store, as they do for any missing entity
+        // An entity whose key is too long cannot exist. An operation that requires an existing entity therefore fails in the store, as for any missing entity
         // (KEY-9).
         if operation.kind.may_create() {
             self.limits.check_key("PartitionKey", self.partition_key.as_str())?;
@@ -195,7 +196,7 @@ impl Transaction {
         }
         let (sum, most) = (self.bytes.saturating_add(bytes), self.limits.transaction_bytes);
         if sum > most && self.limits.measure != TransactionMeasure::Unmeasured {
-            // An entity that exceeds the limit on its own would not fit into any other transaction either.
+            // If the first operation exceeds the limit on its own, the entity would not fit into any other transaction either.
             let fault = if self.operations.is_empty() {
                 LimitFault::Alone { bytes, most }
             } else {
@@ -224,8 +225,8 @@ impl Transaction {
         (self.partition_key, self.operations)
     }
 
-    /// Returns the transaction's size, measured as defined by its limits. By default, this is the total size of its entities, calculated with the service's
-    /// published formula (SIZE-2, ENG-17).
+    /// Returns the size of the transaction. Its limits define how the size is measured. By default, it is the total size of the entities, calculated with the
+    /// service's published formula (SIZE-2, ENG-17).
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes

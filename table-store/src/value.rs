@@ -171,7 +171,7 @@ impl ValueRef<'_> {
         edm_type!(self)
     }
 
-    /// Returns an owned value. Ticks after the year 9999 become chrono's latest date-time, which no store accepts (TYPE-6).
+    /// Returns an owned value. If ticks are after the year 9999, they become chrono's latest date-time, which no store accepts (TYPE-6).
     ///
     /// ```
     /// use table_core::{Value, ValueRef};
@@ -225,12 +225,12 @@ impl Value {
     }
 }
 
-/// Converts `instant` to ticks for an encoded row. A date-time out of range becomes `u64::MAX` or 0, which row validation rejects.
+/// Converts `instant` to ticks for an encoded row. A date-time out of range becomes `u64::MAX` or 0. The validation of rows rejects both.
 pub(crate) fn datetime_ticks(instant: DateTime<Utc>) -> u64 {
     ticks::from_datetime(instant).unwrap_or(if instant.timestamp() > 0 { u64::MAX } else { 0 })
 }
 
-/// Returns the ticks of `instant`, or an error naming the property if `instant` is outside the range of `Edm.DateTime` or is a leap second (TYPE-6).
+/// Returns the ticks of `instant`. Returns an error that names the property if `instant` is a leap second or outside the range of `Edm.DateTime` (TYPE-6).
 ///
 /// A leap second would be stored as the next second (TICK-1), which may belong to a different hour or week.
 #[doc(hidden)]

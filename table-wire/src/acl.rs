@@ -9,7 +9,7 @@ use table_core::ticks;
 use crate::sas::{AccessPolicy, StoredAccessPolicy, instant};
 use crate::xml::{self, Element};
 
-/// Returns the request body for setting a table's or queue's policies. Times have a precision of 100 ns and are clamped to the years 1 to 9999.
+/// Returns the request body that sets the policies of a table or queue. Times have a precision of 100 ns and are clamped to the years 1 to 9999.
 ///
 /// ```
 /// use table_wire::acl;
@@ -25,9 +25,10 @@ pub fn write<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
     write_with(policies, instant::write_ticks, true)
 }
 
-/// Returns the response body for listing a table's or queue's policies. Times have seven fractional digits, as in the service's responses, because the
-/// JavaScript client `azure-storage` cannot read a time without a fraction. A policy without values is written without an `AccessPolicy` element; the Python
-/// client `azure-data-tables` reads such a policy as `None`.
+/// Returns the response body that lists the policies of a table or queue.
+///
+/// - Times have seven fractional digits, as in the service's responses. The JavaScript client `azure-storage` cannot read a time without a fraction.
+/// - A policy without values is written without an `AccessPolicy` element. The Python client `azure-data-tables` reads such a policy as `None`.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -77,8 +78,8 @@ fn write_with<P: Display>(
 
 /// Reads a list of policies. Times may have any format accepted by the service (see [`ticks::read`]).
 ///
-/// Returns `None` if the body is not a list of policies, or if a policy is invalid. The number of policies and the uniqueness of identifiers are not checked
-/// here; use [`StoredAccessPolicy::check`].
+/// Returns `None` if the body is not a list of policies, or if a policy is invalid. Use [`StoredAccessPolicy::check`] to check the number of policies and the
+/// uniqueness of their identifiers.
 ///
 /// ```
 /// use table_wire::acl;

@@ -1,4 +1,4 @@
-//! Account-key request signatures: creation, parsing and verification (AUTH rules).
+//! Request signatures made with an account key: creation, parsing and verification (AUTH rules).
 
 mod account_key;
 mod authorization;

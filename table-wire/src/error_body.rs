@@ -1,4 +1,4 @@
-//! Parsing and creation of error bodies in JSON and two XML formats (ERR-1, ERR-2).
+//! Parsing and creation of error bodies in JSON and in two XML formats (ERR-1, ERR-2).
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -24,14 +24,14 @@ pub struct ErrorBody {
     pub code: Option<String>,
     /// The message as a single line, without the index, request ID and time added by the service.
     pub message: String,
-    /// The index of the failed operation in its batch, read from the start of the service's message (EGT-34).
+    /// The index of the failed operation in its batch. It is read from the start of the service's message (EGT-34).
     pub index: Option<usize>,
-    /// `true` if the body has a storage service's format; `false` for any other body, such as a proxy's error page.
+    /// `true` if the body has the format of a storage service. `false` for any other body, such as a proxy's error page.
     pub known: bool,
 }
 
 impl ErrorBody {
-    /// Reads an error body in any format. Never fails; for an unknown format, [`known`](Self::known) is `false`.
+    /// Reads an error body in any format. This function never fails. For an unknown format, [`known`](Self::known) is `false`.
     #[must_use]
     pub fn read(body: &[u8]) -> Self {
         let text = String::from_utf8_lossy(body);
@@ -141,9 +141,9 @@ fn unescape(text: &str) -> String {
 pub struct NewError<'a> {
     /// The service's error code.
     pub code: &'a str,
-    /// The single-line message. For a code defined by the service, use the service's [error message](crate::error_message).
+    /// The message, on a single line. For a code that the service defines, use the service's [error message](crate::error_message).
     pub message: &'a str,
-    /// The cause and remedy, written as a second line; empty if the message suffices.
+    /// The cause and remedy, written on a second line. Empty if the message is sufficient.
     pub help: &'a str,
     /// The index of the failed operation in its batch (EGT-34).
     pub index: Option<usize>,
@@ -188,7 +188,7 @@ impl NewError<'_> {
         )
     }
 
-    /// Returns the message, the help (unless it is empty), the request ID and the time, on separate lines. If an index is set, it precedes the message.
+    /// Returns the message, the help, the request ID and the time, each on its own line. Empty help is omitted. If an index is set, it precedes the message.
     fn text(&self) -> String {
         let index = self.index.map(|index| format!("{index}:")).unwrap_or_default();
         let below = if self.help.is_empty() { "" } else { "\n" };

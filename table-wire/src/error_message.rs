@@ -1,8 +1,8 @@
-//! The services' messages for their error codes.
+//! The messages that the services return for their error codes.
 
 /// Returns the service's message for an error code, or `None` if the service defines none.
 ///
-/// Some clients compare these messages. For example, `azure-data-tables` recognizes an invalid table name by the message.
+/// Some clients compare messages with these texts. For example, `azure-data-tables` recognizes an invalid table name by the message.
 ///
 /// ```
 /// use table_wire::error_message;

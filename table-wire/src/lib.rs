@@ -1,7 +1,7 @@
 //! The HTTP protocol of tables and queues, for clients and servers.
 //!
-//! The package performs no I/O and contains no HTTP client, TLS implementation or async runtime. `table-azure` is a client built on it, and `table-server` is a
-//! server.
+//! The package performs no I/O and contains no HTTP client, TLS implementation or async runtime. The client `table-azure` and the server `table-server` are
+//! built on it.
 //!
 //! - [`auth`]: account keys, strings to sign, and the creation and verification of signatures.
 //! - [`sas`]: creation, parsing, verification and enforcement of shared access signatures.

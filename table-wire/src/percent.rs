@@ -27,7 +27,7 @@ pub fn encode(text: &str) -> String {
     encoded
 }
 
-/// Decodes percent-encoded text. Returns `None` if a `%` is not followed by two hexadecimal digits, or if the result is not UTF-8. A `+` stays a `+`.
+/// Decodes percent-encoded text. A `+` is not changed. Returns `None` if a `%` is not followed by two hexadecimal digits, or if the result is not UTF-8.
 ///
 /// ```
 /// use table_wire::percent::decode;

@@ -17,7 +17,7 @@ const RECORD_BYTES: usize = 512;
 /// The expiration date of a message that never expires (QUE-7).
 const NEVER: &str = "Fri, 31 Dec 9999 23:59:59 GMT";
 
-/// Returns the request body for putting or updating a message (QUE-4).
+/// Returns the request body that adds or updates a message (QUE-4).
 ///
 /// ```
 /// use table_wire::queue;
@@ -30,10 +30,10 @@ pub fn write_text(text: &str) -> String {
     format!("<QueueMessage><MessageText>{}</MessageText></QueueMessage>", content(text))
 }
 
-/// Reads the message text from a put or update request body.
+/// Reads the message text from the body of a put or update request.
 ///
-/// Returns `None` unless the body is a `QueueMessage` with one `MessageText` that contains only text. Text with characters illegal in XML is also rejected,
-/// because clients could not parse a response containing it.
+/// Returns `None` unless the body is a `QueueMessage` with one `MessageText` that contains only text. Also returns `None` if the text contains a character that
+/// is illegal in XML, because clients could not parse a response with such a text.
 ///
 /// ```
 /// use table_wire::queue;
@@ -52,7 +52,7 @@ pub fn read_text(body: &str) -> Option<String> {
     }
 }
 
-/// Reads a message list. `read` parses one message; pass [`message`] or [`lease`].
+/// Reads a message list. `read` parses one message. Pass [`message`] or [`lease`].
 ///
 /// Returns `None` if the body is not XML or `read` returns `None` for a message.
 #[must_use]
@@ -60,7 +60,7 @@ pub fn read_list<T>(body: &str, read: impl Fn(&Element) -> Option<T>) -> Option<
     Element::read(body)?.each(RECORD).map(read).collect()
 }
 
-/// Reads a message. A put response does not contain the message text (QUE-5), so pass the text as `put`.
+/// Reads a message. The response to a put does not contain the message text (QUE-5). In that case, pass the text as `put`.
 #[must_use]
 pub fn message(record: &Element, put: Option<&str>) -> Option<Message> {
     let get = |name: &str| record.text_of(name);
@@ -94,20 +94,20 @@ pub fn lease(record: &Element, put: Option<&str>) -> Option<Lease> {
     Some(Lease::new(message(record, put)?, receipt, visible))
 }
 
-/// Returns a put response body: the message without its text and dequeue count (QUE-5).
+/// Returns the response body for a put: the message without its text and dequeue count (QUE-5).
 #[must_use]
 pub fn write_put(put: &Lease) -> String {
     list(RECORD_BYTES, |xml| element(xml, &put.message, Some(put), false))
 }
 
-/// Returns a receive response body: messages with texts and pop receipts.
+/// Returns the response body for a receive: the messages with their texts and pop receipts.
 #[must_use]
 pub fn write_received(leases: &[Lease]) -> String {
     let bytes = leases.iter().map(|lease| record_bytes(&lease.message)).sum();
     list(bytes, |xml| leases.iter().for_each(|lease| element(xml, &lease.message, Some(lease), true)))
 }
 
-/// Returns a peek response body: messages with texts but without pop receipts (QUE-5).
+/// Returns the response body for a peek: the messages with their texts, but without pop receipts (QUE-5).
 #[must_use]
 pub fn write_peeked(messages: &[Message]) -> String {
     let bytes = messages.iter().map(record_bytes).sum();

@@ -1,10 +1,12 @@
-//! Shared access signatures: creation from typed scopes, and parsing, verification and enforcement without the service (SAS, ASAS rules).
+//! Shared access signatures (SAS): creation from typed scopes, parsing, verification, and enforcement without the service (SAS, ASAS rules).
 //!
 //! [`TableSas`] and [`AccountSas`] describe permissions and sign them with an [`AccountKey`](crate::auth::AccountKey). The result is a [`SasToken`], which a
-//! client adds to its connection string. On the server side, [`SasVerifier`] verifies tokens as the service does. Its [`scoped`](SasVerifier::scoped) view of
-//! any store, including an embedded engine, executes permitted operations and rejects all others with the service's error codes.
+//! client adds to its connection string.
 //!
-//! A token is rejected if its bearer could alter it without invalidating the signature; `docs/azure.md` lists these cases.
+//! On the server side, [`SasVerifier`] verifies tokens as the service does. [`scoped`](SasVerifier::scoped) wraps any store, including an embedded engine. The
+//! wrapper executes permitted operations and rejects all others with the service's error codes.
+//!
+//! A token is rejected if its bearer could alter it without invalidating the signature. `docs/azure.md` lists these cases.
 //!
 //! A token's text is a secret. It never appears in `Debug` output or in this module's error messages.
 

@@ -27,7 +27,7 @@ pub use check::PropertiesFault;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceProperties {
-    /// The logging settings. In a request, `None` in any field leaves the current settings unchanged.
+    /// The settings for logging. In a request, a field that is `None` leaves the current settings unchanged. This applies to all fields of this struct.
     pub logging: Option<Logging>,
     /// The hourly metrics settings.
     pub hour_metrics: Option<Metrics>,
@@ -61,7 +61,7 @@ pub struct Metrics {
     pub retention_days: Option<u32>,
 }
 
-/// A CORS rule. Its lists are comma-separated.
+/// A CORS rule. Lists are comma-separated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CorsRule {
     /// The allowed origins, such as `https://contoso.com` or `*`.
@@ -72,7 +72,7 @@ pub struct CorsRule {
     pub allowed_headers: String,
     /// The response headers readable by scripts.
     pub exposed_headers: String,
-    /// How many seconds a browser may cache a preflight response.
+    /// The number of seconds for which a browser may cache a preflight response.
     pub max_age_seconds: u32,
 }
 
@@ -188,7 +188,7 @@ fn root(text: &str) -> Option<Element> {
     Element::of_request(text).filter(|root| root.name() == "StorageServiceProperties")
 }
 
-/// Reads an optional element. Returns `None` if the element is invalid, and `Some(None)` if it is missing.
+/// Reads an optional element. Returns `Some(None)` if the element is missing, and `None` if it is invalid.
 #[expect(clippy::option_option, reason = "a missing element is valid")]
 fn optional<T>(element: Option<&Element>, read: fn(&Element) -> Option<T>) -> Option<Option<T>> {
     match element {
@@ -210,7 +210,7 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// Returns the retention policy's number of days, `Some(None)` if the policy is missing or disabled, or `None` if it is invalid.
+/// Returns the number of days in the retention policy. Returns `Some(None)` if the policy is missing or disabled, and `None` if it is invalid.
 #[expect(clippy::option_option, reason = "a disabled policy is valid")]
 fn days(element: &Element) -> Option<Option<u32>> {
     let Some(policy) = element.child("RetentionPolicy") else { return Some(None) };

@@ -36,8 +36,8 @@ impl Element {
         Self::parse(text, usize::MAX)
     }
 
-    /// Parses a request body like [`read`](Self::read), but also returns `None` if it has far more elements than a valid request. An element occupies much more
-    /// memory than its text, so this limit bounds the memory use.
+    /// Parses a request body like [`read`](Self::read), but also returns `None` if it has far more elements than a valid request. This bounds the memory use,
+    /// because an element occupies much more memory than its text.
     pub(crate) fn of_request(text: &str) -> Option<Self> {
         Self::parse(text, REQUEST_ELEMENTS)
     }
@@ -142,8 +142,8 @@ fn resolve(reference: &BytesRef<'_>) -> Option<String> {
     first_illegal(&text).is_none().then_some(text)
 }
 
-/// Escapes text for element content. The result is always legal XML: illegal characters become U+FFFD. A carriage return becomes a character reference, because
-/// parsers would otherwise convert it to a line feed.
+/// Escapes text for element content. The result is always legal XML, because illegal characters become U+FFFD. A carriage return becomes a character reference.
+/// Otherwise, parsers would convert it to a line feed.
 ///
 /// ```
 /// use table_wire::xml;

@@ -20,6 +20,7 @@ pub(crate) fn warn(rows: u64) {
 }
 
 /// Returns the exit code of a command whose output has no report. If the store omitted rows, prints a warning with their number.
+#[must_use]
 pub fn end(exit: Exit, rows: u64) -> Exit {
     warn(rows);
     exit.after_omitting(rows)

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use table_core::{Entity, Result, TableStore, TableStoreExt};
+use table_core::{Entity, Result, TableStore};
 use table_patterns::view::{Projection, View, ViewTable};
 use table_patterns::{Entities, EntityStore};
 

@@ -89,7 +89,7 @@ impl Key {
                             }));
                         }
                         None => {
-                            key.add_placeholder(fields, nearest(fields, name).filter(|at| !is_named(*at)))
+                            key.add_placeholder(fields, nearest(fields, name).filter(|at| !is_named(*at)));
                         }
                     }
                 }

@@ -1,4 +1,4 @@
-//! Backups stored outside a folder, such as in an object store: lists their files, and restores them to a folder.
+//! Backups outside a folder, such as in an object store: lists their files, and restores them to a folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,11 +13,17 @@ use crate::folder;
 use crate::manifest;
 use crate::options::EngineOptions;
 
-/// The files of an engine at one point in time, for a backup stored outside a folder, such as in an object store (`docs/format.md`, "Backup"). The files stay
-/// readable until the image is dropped or the engine is closed. The engine keeps running while an image exists.
+/// The files of an engine at one point in time. Use it for a backup outside a folder, such as in an object store (`docs/format.md`, "Backup").
 ///
-/// First store [`manifest`](Self::manifest) as `BACKUP`, then every file in [`files`](Self::files) whose `kept` is `false`. Finally store
-/// [`base`](Self::base) as `BASE` to complete the backup. Files that are not part of this backup may then be deleted.
+/// The files stay readable until the image is dropped or the engine is closed. The engine keeps running while an image exists.
+///
+/// Store the files in this order:
+///
+/// 1. [`manifest`](Self::manifest) as `BACKUP`;
+/// 2. every file in [`files`](Self::files) whose `kept` is `false`;
+/// 3. [`base`](Self::base) as `BASE`, which completes the backup.
+///
+/// Files that are not part of this backup may then be deleted.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -63,12 +69,13 @@ impl BackupImage {
         self.base.base_bytes()
     }
 
-    /// Returns the files that contain rows. `earlier` is the `BASE` of an existing backup at the destination, if any. `place` identifies the destination in
-    /// error messages.
+    /// Returns the files that contain rows. If the destination already has a backup, pass its `BASE` as `earlier`. `place` identifies the destination in error
+    /// messages.
     ///
     /// # Errors
-    /// `FolderNotOurs` if the destination contains a backup of another engine, such as the engine from whose backup this engine's folder was restored;
-    /// `Corrupted` if the bytes of `earlier` are corrupted.
+    /// - `FolderNotOurs` if the destination contains another engine's backup. If this engine's folder was restored from a backup, the engine of that backup is
+    ///   another engine.
+    /// - `Corrupted` if the bytes of `earlier` are corrupted.
     pub fn files(&self, earlier: Option<&[u8]>, place: &str) -> Result<Vec<BackupFile>> {
         self.after_read(self.base.files(earlier, Path::new(place)))
     }
@@ -100,7 +107,7 @@ impl BackupImage {
     }
 }
 
-/// An engine folder that is being restored from a backup stored outside a folder, such as in an object store. `Engine::open` refuses the folder until
+/// An engine folder during a restore from a backup outside a folder, such as in an object store. `Engine::open` refuses the folder until
 /// [`finish`](Self::finish) has succeeded.
 ///
 /// ```
@@ -138,7 +145,7 @@ impl std::fmt::Debug for Restoration {
 }
 
 impl EngineOptions {
-    /// Starts restoring a backup, given its `BACKUP` and `BASE`, to an empty or missing folder. The backup itself need not be stored in a folder.
+    /// Starts restoring a backup to an empty or missing folder. The backup is given by its `BACKUP` and `BASE`, and need not be in a folder.
     ///
     /// # Errors
     /// - `FolderNotOurs` if `to` is not empty, or the bytes are not a backup.
@@ -162,20 +169,24 @@ impl Restoration {
         self.base.all_files()
     }
 
-    /// Writes part of a file at an offset. Each file must be written from start to end.
+    /// Writes a part of a file at an offset. Write each file from start to end.
     ///
     /// # Errors
-    /// `Io` or `DiskFull` if the file cannot be written; `InvalidInput` if it belongs to another backup.
+    /// - `Io` or `DiskFull` if the file cannot be written.
+    /// - `InvalidInput` if it belongs to another backup.
     pub fn write(&self, file: &BackupFile, offset: u64, bytes: &[u8]) -> Result<()> {
         self.base.write_file(file, offset, bytes)
     }
 
-    /// Switches to a newer `BASE`, in case a later backup has replaced the backup being restored. Files listed in both versions need not be written again.
-    /// Files listed only in the older version are removed when the restored folder is opened.
+    /// Switches to a newer `BASE`. Use this function if a later backup has replaced the backup while it is being restored.
+    ///
+    /// Files that both versions list need not be written again. Files that only the older version lists are removed when the restored folder is opened.
     ///
     /// # Errors
-    /// `Corrupted` if the bytes are corrupted; `FormatTooNew` or `FormatTooOld` if this library cannot read the format. After an error, the restore can
-    /// continue with the previous `BASE`.
+    /// - `Corrupted` if the bytes are corrupted.
+    /// - `FormatTooNew` or `FormatTooOld` if this library cannot read the format.
+    ///
+    /// After an error, the restore can continue with the previous `BASE`.
     pub fn replace_base(&mut self, base: &[u8]) -> Result<()> {
         self.base = BaseView::to_be_fetched(&self.options.place(&self.disk, &self.folder), base)?;
         Ok(())
@@ -184,7 +195,8 @@ impl Restoration {
     /// Checks every written block and completes the engine's folder.
     ///
     /// # Errors
-    /// `Corrupted`, with the file and the offset, if a block is corrupted; `Io` or `DiskFull` if the folder cannot be written.
+    /// - `Corrupted`, with the file and the offset, if a block is corrupted.
+    /// - `Io` or `DiskFull` if the folder cannot be written.
     pub fn finish(self) -> Result<CopyReport> {
         let report = self.base.end_fetch()?;
         end_restore(&*self.disk, &self.folder, &self.base)?;

@@ -1,4 +1,4 @@
-//! Backup of an engine whose disk is failing. All readable data is copied, and the unreadable rows are listed.
+//! Backup of an engine whose disk is failing. It copies all readable data and lists the unreadable rows.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub struct PartialBackup {
     pub lost: Vec<LostRows>,
 }
 
-/// A key range of one table whose rows could not be read. In the backup, rows in this range may be missing or outdated, and deleted rows may reappear.
+/// A key range of one table whose rows could not be read. In the backup, rows in this range may be missing or outdated. Deleted rows may reappear.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LostRows {
@@ -43,7 +43,9 @@ impl Engine {
     /// Copies all readable rows to an empty or missing folder, and lists the unreadable rows.
     ///
     /// [`backup`](Self::backup) fails if a part of the base cannot be read, because a partial backup must not replace a complete earlier one. Use this function
-    /// if the engine has no other backup. Like `backup`, it starts with a checkpoint. To restore the result, use [`restore`](Self::restore).
+    /// if the engine has no other backup.
+    ///
+    /// Like `backup`, this function starts with a checkpoint. Use [`restore`](Self::restore) to restore the result.
     ///
     /// ```
     /// use table_core::embedded::Engine;

@@ -1,7 +1,7 @@
-//! Blocks: groups of adjacent rows of a run, encoded as bytes (`docs/format.md`, "Runs").
+//! Blocks: groups of adjacent rows of a run, encoded together (`docs/format.md`, "Runs").
 //!
-//! A block stores the common prefix of all keys once. Rows with the same shape (the names and types of a row's properties) share one copy of it, because
-//! property names make up about half of a row. A tombstone (the entry of a deleted row) has no shape.
+//! A block stores the common prefix of all keys once. Rows with the same shape (property names and types) share one copy of the shape, because property names
+//! make up about half of a row. A tombstone (the entry of a deleted row) has no shape.
 
 mod entries;
 mod writer;
@@ -30,7 +30,7 @@ const SHAPE_END: usize = 4;
 /// The shape number of a tombstone.
 const DELETED: usize = 0xFFFF;
 
-/// The offsets of a block's sections. They are computed once per block, so that a row lookup needs only a few additions.
+/// The offsets of a block's sections. They are computed once per block, so a row lookup needs only a few additions.
 ///
 /// All keys are stored together, so a search touches few cache lines and reads no rows.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ pub(crate) enum Found {
     Row(Row),
 }
 
-/// The names and types of a row's properties, stored once for all rows in the block that share them. A tombstone has an empty shape.
+/// The names and types of a row's properties. They are stored once for all rows of the block that share them. A tombstone has an empty shape.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape<'b> {
     bytes: &'b [u8],
@@ -174,7 +174,7 @@ impl Layout {
         block.get(COUNTS..COUNTS + self.prefix).ok_or_else(corrupted)
     }
 
-    /// Returns the index of the first entry whose key is not less than the given key, and `true` if the keys are equal.
+    /// Returns the index of the first entry whose key is not less than the given key. The second value is `true` if the keys are equal.
     pub(crate) fn search(self, block: &[u8], key: &[u8]) -> Result<(usize, bool)> {
         let prefix = self.prefix(block)?;
         match key.strip_prefix(prefix) {
@@ -183,8 +183,8 @@ impl Layout {
         }
     }
 
-    /// Returns the index of the first entry at or after `from` whose key is not less than the given key. The search gallops forward, so a nearby entry is found
-    /// in a few steps.
+    /// Returns the index of the first entry at or after `from` whose key is not less than the given key. This is a galloping search: it finds a nearby entry in
+    /// a few steps.
     pub(crate) fn search_from(self, block: &[u8], key: &[u8], from: usize) -> Result<usize> {
         let prefix = self.prefix(block)?;
         let Some(rest) = key.strip_prefix(prefix) else {
@@ -198,8 +198,8 @@ impl Layout {
         Ok(self.search_within(block, rest, from..self.count.min(from + step - 1))?.0)
     }
 
-    /// Prefetches everything before the row bodies by reading one byte of each cache line. The search that follows then stalls on memory once instead of once
-    /// per line.
+    /// Prefetches everything before the row bodies by reading one byte of each cache line. The next search then waits for memory only once, instead of once per
+    /// line.
     #[inline]
     fn touch(self, block: &[u8]) {
         let lines = block.get(..self.bodies).unwrap_or_default().iter().step_by(LINE);
@@ -239,7 +239,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A key with the bytes of its row, or with `None` for a tombstone.
+    /// A key, and the bytes of its row, or `None` for a tombstone.
     pub(crate) type Entry = (Vec<u8>, Option<Vec<u8>>);
 
     pub(crate) fn encode(entries: &[Entry]) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! A cache of recently read blocks, shared by all runs and views, with one budget in bytes.
+//! A cache of recently read blocks, shared by all runs and views. It has a single budget in bytes.
 //!
 //! Runs never change, so cached blocks never become stale.
 
@@ -51,7 +51,7 @@ impl Block {
 /// The location of a block: its run number, and its index in the run.
 type Place = (u64, u32);
 
-/// A hasher that mixes the two numbers of a [`Place`]. Callers cannot choose these numbers, so the hasher need not resist collision attacks.
+/// A hasher that mixes the two numbers of a [`Place`]. Callers cannot choose these numbers, so collision attacks are impossible.
 #[derive(Default)]
 struct PlaceHasher(u64);
 
@@ -83,8 +83,10 @@ struct Kept {
     used: AtomicBool,
 }
 
-/// The blocks of a shard, with second-chance eviction. When space is needed, the block at the head of the queue is considered. If it was used since it was
-/// inserted or last considered, it moves to the tail of the queue. Otherwise, it is evicted.
+/// The blocks of a shard, with second-chance eviction.
+///
+/// If space is needed, the block at the head of the queue is considered for eviction. If it has been used since it was inserted or last considered, it moves to
+/// the tail of the queue. Otherwise, it is evicted.
 #[derive(Debug, Default)]
 struct Queue {
     blocks: HashMap<Place, Kept, BuildHasherDefault<PlaceHasher>>,
@@ -117,7 +119,7 @@ impl Cache {
 
     fn shard(&self, (run, block): Place) -> &Shard {
         let at = run.wrapping_mul(31).wrapping_add(u64::from(block)) % SHARDS as u64;
-        // The remainder is less than the number of shards, so the fallback is never used.
+        // The remainder is always less than the number of shards, so the fallback is never used.
         usize::try_from(at).ok().and_then(|at| self.shards.get(at)).unwrap_or(&self.shards[0])
     }
 
@@ -223,7 +225,7 @@ mod tests {
         assert_eq!((held(&none), none.hits_and_misses()), (0, (0, 0)));
     }
 
-    /// Tests that about half of all random reads hit the cache if it has space for half of the blocks. This shows that the cache uses all of its space.
+    /// Tests a cache with space for half of the blocks. About half of all random reads must hit it, which shows that the cache uses all of its space.
     #[test]
     fn random_reads_hit_nearly_in_proportion_to_the_cache_size() {
         let (room, blocks) = (SHARDS * 64, SHARDS as u64 * 128);

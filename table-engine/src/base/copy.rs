@@ -61,8 +61,9 @@ impl BaseView {
         &self.stored.meta
     }
 
-    /// Updates the backup in a folder to this version. The earlier backup stays complete until the new one is durable. `before_record` is called after all runs
-    /// have been copied. It may return a lock, which is held until the backup is complete.
+    /// Updates the backup in a folder to this version. The earlier backup remains complete until the new one is durable.
+    ///
+    /// `before_record` is called after all runs have been copied. It may return a lock, which is then held until the backup is complete.
     pub(crate) fn back_up(
         &self,
         disk: &Arc<dyn Disk>,
@@ -118,8 +119,8 @@ impl BaseView {
         Ok(runs.iter().map(|run| (run.number, (run.identity, run.length))).collect())
     }
 
-    /// Returns the run files of this version. `earlier` contains the bytes of an existing backup's `BASE`. A file is marked as `kept` if that backup already
-    /// contains it.
+    /// Returns the run files of this version. If the destination already has a backup, `earlier` contains the bytes of its `BASE`. A file that this backup
+    /// contains is marked as `kept`.
     pub(crate) fn files(&self, earlier: Option<&[u8]>, place: &Path) -> Result<Vec<BackupFile>> {
         let earlier = match earlier {
             None => Earlier::new(),
@@ -155,7 +156,7 @@ impl BaseView {
         check(&*self.run(file)?)
     }
 
-    /// Fills the buffer from a file, starting at an offset.
+    /// Reads bytes from a file, starting at an offset, until the buffer is full.
     pub(crate) fn read_file(&self, file: &BackupFile, offset: u64, buffer: &mut [u8]) -> Result<()> {
         let run = self.run(file)?;
         let read = run.file()?.read_at(offset, buffer);
@@ -198,7 +199,7 @@ impl BaseView {
         let mut report = CopyReport::default();
         for run in self.stored.version.runs() {
             let copy = run.in_pool(pool);
-            // If the earlier copy of a run can no longer be read, the earlier backup is corrupted, so the run is copied again.
+            // If the earlier copy of a run is unreadable, the earlier backup is corrupted. The run is then copied again.
             if earlier.get(&run.number) == Some(&(run.identity, run.length)) && copy.read_directory().is_ok()
             {
                 report.kept_files += 1;

@@ -1,4 +1,4 @@
-//! A cursor over a span of keys in the base. It visits one segment after another, and merges the layers of each.
+//! A cursor over a span of keys in the base. It visits the segments one after another, and merges the layers of each segment.
 
 mod layers;
 mod run;
@@ -39,7 +39,7 @@ impl BaseCursor {
         Ok(Self { version: Arc::clone(version), index, layers, end: span.end.clone(), reading })
     }
 
-    /// Visits the entries before a key and moves the cursor to that key. Tombstones are passed to the visitor as `None`. If the visitor stops early, the cursor
+    /// Visits the entries before a key and moves the cursor to that key. For a tombstone, the visitor receives `None`. If the visitor stops early, the cursor
     /// cannot be used again.
     pub(crate) fn visit(
         &mut self,

@@ -1,7 +1,7 @@
-//! Tracks the segments that are excluded from ordinary merges because a layer cannot be read or a merge was refused.
+//! Segments that are excluded from ordinary merges, because a layer cannot be read or a merge was refused.
 //!
-//! The key range of a corrupted block becomes a separate segment. In this segment, the layer that contains the block and all older layers are *sealed*: merges
-//! leave them unchanged. The newer layers are still merged with each other, so their number stays bounded.
+//! The key range of a corrupted block becomes a separate segment. In this segment, the layer with the block and all older layers are *sealed*, which means that
+//! merges leave them unchanged. Newer layers are still merged with each other, so their number stays bounded.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl Base {
         })
     }
 
-    /// Returns the newest layer of the first segment in `choice`. The caller treats this layer as unreadable, so all layers of the segment are sealed. Returns
+    /// Returns the newest layer of the first segment in `choice`. The caller treats this layer as unreadable, which seals all layers of the segment. Returns
     /// `None` if no merge was refused and the segment has no sealed layers.
     pub(super) fn as_broken(&self, choice: &Choice, is_refused: bool) -> Option<Broken> {
         let index = choice.segments.start;
@@ -91,8 +91,8 @@ impl Base {
         (is_refused || self.merges.apart.contains(segment)).then_some(Broken { index, run, keys: Keys::All })
     }
 
-    /// Seals an unreadable layer and all older layers of a segment. If only one block is unreadable, the function first tries to split off the block's key
-    /// range as a separate segment.
+    /// Seals an unreadable layer of a segment, and all older layers. If only one block is unreadable, the function first tries to make the block's key range a
+    /// separate segment.
     pub(super) fn set_apart(&mut self, Broken { index, run, keys }: Broken) -> Result<()> {
         let Some(segment) = self.version.segments().get(index) else { return Ok(()) };
         let (mut start, end) = (segment.start.to_vec(), self.version.end(index));
@@ -101,7 +101,7 @@ impl Base {
             let behind = successor(&last);
             let inside = end.is_none_or(|end| behind.as_slice() < end);
             let cut = version.cut(&first).and_then(|()| if inside { version.cut(&behind) } else { Ok(()) });
-            // If another run's index cannot be read, the segment is not split.
+            // The segment is not split if the index of another run cannot be read.
             match cut {
                 Ok(()) => start = first,
                 Err(_) => version = Version::clone(&self.version),

@@ -1,4 +1,4 @@
-//! Base errors: corrupted files, and files that belong to an unrelated backup.
+//! Errors of the base: corrupted files, and files that belong to an unrelated backup.
 
 use std::error::Error as StdError;
 use std::io;
@@ -58,7 +58,7 @@ pub(crate) enum BaseFault {
     Occupied { place: PathBuf, earlier: Unrelated },
 }
 
-/// Returns `true` if the disk returned an error instead of the bytes of a run. A later read may then succeed.
+/// Returns `true` if the disk returned an error when a run was read. A later read may succeed.
 pub(crate) fn is_disk_error(error: &Error) -> bool {
     error.source().is_some_and(<dyn StdError>::is::<io::Error>)
 }

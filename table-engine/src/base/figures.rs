@@ -1,4 +1,4 @@
-//! Collects the input for the merge [policy](super::policy): the layer sizes, entry counts and merge condition of each segment.
+//! Input for the merge [policy](super::policy): the layer sizes, entry counts and merge condition of each segment.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::base::version::Segment;
 use crate::key::Span;
 
 impl Base {
-    /// Returns the urgency of pending merges.
+    /// Returns how urgent the pending merges are.
     pub(crate) fn debt(&self) -> Debt {
         let figures = self.figures();
         if policy::choose(&figures, self.run_bytes, self.merges.turn).is_some() {
@@ -50,8 +50,8 @@ impl Base {
         self.holding(&Span::table(table)).next().is_some()
     }
 
-    /// Returns the positions of the segments that may contain keys in a span, according to their runs' indexes. A run whose index cannot be read is treated as
-    /// if it might contain any key.
+    /// Returns the positions of the segments that may contain keys in a span. The indexes of their runs are used. If an index cannot be read, its run is
+    /// treated as if it might contain any key.
     fn holding(&self, span: &Span) -> impl Iterator<Item = usize> {
         let from = self.version.find(&span.start);
         let segments = self.version.segments().iter().enumerate().skip(from);

@@ -1,10 +1,10 @@
-//! The key filter of a run. It lets most lookups of absent keys finish without reading a block (`docs/format.md`, "Runs").
+//! The key filter of a run. For most keys that do not exist, a lookup can finish without reading a block (`docs/format.md`, "Runs").
 //!
-//! The filter is a blocked Bloom filter: each bucket is a single cache line, so a lookup incurs at most one cache miss.
+//! The filter is a blocked Bloom filter. Each bucket is a single cache line, so a lookup causes at most one cache miss.
 
 /// The number of bytes in a bucket.
 const BUCKET: usize = 64;
-/// The number of filter bits per key. About one in eighty lookups of absent keys is a false positive.
+/// The number of filter bits per key. About one in eighty lookups of keys that do not exist is a false positive.
 const BITS: usize = 10;
 /// The number of bits set for each key.
 const PROBES: u32 = 6;
@@ -29,7 +29,7 @@ pub(super) fn hash(key: &[u8]) -> u64 {
     hash
 }
 
-/// Returns the offset of the bucket for a hash, and the positions of the hash's bits within the bucket, each as a byte index and a mask.
+/// Returns the offset of the bucket for a hash, and the positions of the hash's bits in this bucket. A position is a byte index and a mask.
 fn places(hash: u64, buckets: usize) -> (usize, impl Iterator<Item = (usize, u8)>) {
     // The upper half of the hash selects the bucket, and the lower half selects the bits.
     let bucket = ((hash >> 32) * buckets as u64) >> 32;

@@ -12,7 +12,7 @@ use crate::base::version::stored::Stored;
 use crate::disk::RealDisk;
 use crate::key::SplitKey;
 
-/// Reads a block as if its checksum were valid. Reading by index and reading by iteration must return the same rows. Each key is then looked up.
+/// Reads a block as if its checksum were valid. Lookups by index and iteration must return the same rows. Afterwards, each key is looked up.
 ///
 /// # Panics
 /// Panics if the results differ.
@@ -33,7 +33,7 @@ pub fn block(bytes: &[u8]) -> bool {
         assert_eq!(key.to_vec(), SplitKey::new(prefix, rest).to_vec(), "the key of row {index}");
         let to_row = |row: &Option<RowView<'_>>| row.map(|row| row.to_row());
         assert_eq!(to_row(read), to_row(row), "row {index}");
-        // Keys may be out of order, so a lookup may find nothing. A row found by the lookup must be readable without a panic.
+        // Keys may be out of order, so a lookup may find nothing. If it finds a row, reading the row must not panic.
         if let Ok(Found::Row(row)) = layout.find(bytes, &key.to_vec()) {
             let _ = row.view().properties().count();
         }
@@ -77,7 +77,7 @@ pub fn version(bytes: &[u8]) -> bool {
     true
 }
 
-/// Encodes rows, given in key order, as a block. A tombstone follows every third row.
+/// Encodes rows as a block. The rows must be in key order. A tombstone is added after every third row.
 #[must_use]
 pub fn block_of(rows: &[(Vec<u8>, Row)]) -> Vec<u8> {
     let (mut writer, mut block) = (BlockWriter::default(), Vec::new());

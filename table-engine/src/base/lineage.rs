@@ -1,7 +1,7 @@
-//! The lineage of a version: one entry for each session, that is, each time the folder was opened, with the last version recorded in that session.
+//! The lineage of a version: a list of the folder's sessions, each with the last version recorded in it. A session starts each time the folder is opened.
 //!
-//! The lineage distinguishes a folder from its copies. If another program copies the folder, the copy has the same engine identity, but the lineages of the two
-//! folders differ as soon as a version is recorded in either of them.
+//! The lineage distinguishes a folder from its copies. A folder and a copy made by another program have the same engine identity. As soon as a version is
+//! recorded in either of them, their lineages differ.
 
 use uuid::Uuid;
 
@@ -15,9 +15,9 @@ const MOST: usize = 256;
 struct Opening {
     /// A random identifier of the session.
     identity: Uuid,
-    /// The sequence number of the first journal frame replayed on top of the version.
+    /// The sequence number of the first journal frame that is replayed after the version is loaded.
     sequence: u64,
-    /// The number of the next run at the time the version was recorded.
+    /// The number of the next run when the version was recorded.
     next: u64,
 }
 
@@ -45,9 +45,10 @@ impl Lineage {
     }
 
     /// Returns `true` if the version with this lineage is an earlier state of the version with the lineage `later`. Also returns `true` if the relation is
-    /// unknown: this lineage is empty, or `later` is full and the two lineages share no session. A lineage that contains a session also contains all later
-    /// sessions of the same folder. For this reason, if the lineages share only sessions before this lineage's last one, this lineage belongs to a copy of the
-    /// folder.
+    /// unknown. This is the case if this lineage is empty, or if `later` is full and the lineages share no session.
+    ///
+    /// A lineage that contains a session also contains all later sessions of the same folder. If `later` does not contain this lineage's last session, but an
+    /// earlier one, this lineage belongs to a copy of the folder.
     pub(super) fn is_continued_by(&self, later: &Self) -> bool {
         let Some(last) = self.0.last() else { return true };
         match later.find(last) {

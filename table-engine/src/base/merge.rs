@@ -1,7 +1,7 @@
-//! Merges runs in steps. The [policy](super::policy) chooses the next merge.
+//! Merges runs in steps. The [policy](super::policy) chooses each merge.
 //!
-//! A step processes a *part*: a key range, and the runs whose entries in this range are merged. If the part is smaller than the segment, the segment is first
-//! split at the end of the part. The step then merges the entire part, verifies the result, and publishes it.
+//! A step processes a *part*, which consists of a key range and the runs whose entries in this range are merged. If the part is smaller than the segment, the
+//! segment is first split at the end of the part. The step then merges the entire part, verifies the result, and publishes it.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -24,15 +24,15 @@ use crate::event::event;
 use crate::failpoint::{Step, reach};
 use crate::key;
 
-/// Merge state that versions do not record.
+/// Merge state that is not recorded in versions.
 #[derive(Debug, Default)]
 pub(super) struct Merges {
-    /// The number of the next run when the current compaction started. The compaction need not merge this run or later ones. `None` if no compaction is in
-    /// progress.
+    /// The number of the next run when the current compaction started, or `None` if no compaction is in progress. The compaction need not merge runs with this
+    /// number or a larger one.
     pub(super) compact: Option<u64>,
     /// The layers excluded from merges.
     pub(super) apart: Apart,
-    /// The kind of merge to run next if flushes are stalled while required merges are due.
+    /// The kind of merge to run next if required merges are due while flushes are stalled.
     pub(super) turn: Turn,
 }
 
@@ -65,12 +65,12 @@ pub(super) struct Part {
 pub(super) struct Outcome {
     pub(super) stored: Stored,
     pub(super) written: Vec<Arc<Run>>,
-    /// The tally of the omitted entries: replaced versions, tombstones without older rows, and rows of dropped tables.
+    /// The tally of the entries that the merge omits: replaced versions, tombstones without older rows, and rows of dropped tables.
     pub(super) left_out: Tally,
 }
 
 impl Base {
-    /// Starts a compaction. It rewrites each segment with several layers or tombstones as a single layer of new runs.
+    /// Starts a compaction. Each segment that has several layers or tombstones is rewritten as a single layer of new runs.
     pub(crate) fn merge_all(&mut self) {
         self.merges.compact = Some(self.stored.next);
         // Corrupted segments may have become readable again.
@@ -85,19 +85,20 @@ impl Base {
     /// Performs the most urgent merge, or one step of that merge.
     ///
     /// # Errors
-    /// Any disk error while a new version is being recorded, except a shortage of disk space, file descriptors or memory. After an error, the base must not be
-    /// written to.
+    /// Any disk error while a new version is recorded, except a lack of disk space, file descriptors or memory. After an error, the base must not be written
+    /// to.
     pub(crate) fn merge(&mut self) -> Result<Merged> {
         let figures = self.figures();
         let chosen = policy::choose(&figures, self.run_bytes, self.merges.turn);
-        // Under sustained load, some merge is always due, so only required merges delay pruning the list of dropped tables and ending a compaction.
+        // Under sustained load, some merge is always due. Only required merges therefore delay the two tasks below: pruning the list of dropped tables, and
+        // ending a compaction.
         if !figures.iter().any(|segment| segment.condition == Condition::Required) {
-            // The list changes only in memory; the next recorded version persists the change. A segment excluded from merges may still contain rows of a
-            // dropped table.
+            // The list changes only in memory, and the next recorded version stores the change. A segment that is excluded from merges may still contain rows
+            // of a dropped table.
             let dropped = std::mem::take(&mut self.stored.meta.dropped);
             self.stored.meta.dropped = dropped.into_iter().filter(|table| self.has_rows_of(*table)).collect();
-            // No required merge is left, so a merge of a single segment is needed only for layers added after the compaction started. A merge of several
-            // segments joins small segments, which is part of the compaction.
+            // No required merge is left. A merge of a single segment can therefore only be due because of layers added after the compaction started. A merge of
+            // several segments joins small segments, which is part of the compaction.
             let is_compacted = chosen.as_ref().is_none_or(|(choice, _)| choice.segments.len() == 1);
             if is_compacted && self.merges.compact.take().is_some() {
                 return Ok(Merged::All);
@@ -137,13 +138,13 @@ impl Base {
         );
     }
 
-    /// Handles a failed merge step. Layers that cannot be read are excluded from merges, so the remaining layers can still be merged.
+    /// Handles a failed merge step. If layers cannot be read, they are excluded from merges, so the other layers can still be merged.
     fn fail(&mut self, choice: &Choice, error: Error) -> Result<Merged> {
         if is_shortage(&error) || error.code() == ErrorCode::EngineClosed {
             return Ok(Merged::Failed(error));
         }
         let is_refused = matches!(error.code(), ErrorCode::Corrupted | ErrorCode::InternalError);
-        // A refused merge is retried only by the next compaction, or after the folder is opened again.
+        // A refused merge is retried only by the next compaction, or after the folder has been opened again.
         let broken = self.find_broken(choice).or_else(|| self.as_broken(choice, is_refused));
         let Some(broken) = broken else { return Ok(Merged::Failed(error)) };
         match self.set_apart(broken) {
@@ -153,8 +154,7 @@ impl Base {
         }
     }
 
-    /// Returns the part of the chosen merge that the next step performs. If a segment is larger than two runs, each step merges a part about as large as one
-    /// run.
+    /// Returns the part of the chosen merge that the next step performs. If a segment is larger than two runs, the part has about the size of one run.
     pub(super) fn part(&self, choice: &Choice) -> Result<Option<Part>> {
         let version = &self.version;
         let segments = version.segments().get(choice.segments.clone()).unwrap_or_default();
@@ -168,12 +168,12 @@ impl Base {
         let end = version.end(choice.segments.end - 1);
         let part = Part { start: Arc::clone(&first.start), end: end.map(<[u8]>::to_vec), runs };
         let bytes: u64 = layers.iter().map(|layer| layer.weight.bytes).sum();
-        // Finding a split point reads the indexes of all layers. The index of a sealed layer may be unreadable.
+        // Finding a split point requires the indexes of all layers, but the index of a sealed layer may be unreadable.
         let is_whole = segments.len() > 1 || bytes <= 2 * self.run_bytes || self.merges.apart.contains(first);
         if is_whole {
             return Ok(Some(part));
         }
-        // For each layer, the last key and the size of each of its first blocks, up to about the size of one run.
+        // The last key and the size of the first blocks of each layer, up to about the size of one run.
         let mut ends = Vec::new();
         for layer in &layers {
             let directory = layer.run.directory()?;

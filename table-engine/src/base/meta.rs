@@ -1,4 +1,4 @@
-//! Metadata recorded in every version of the base in addition to its runs (`docs/format.md`, "Base").
+//! Metadata of a version of the base. Each version records it in addition to its runs (`docs/format.md`, "Base").
 
 use table_store::name::TableName;
 
@@ -8,7 +8,7 @@ use crate::catalog::{Catalog, TableEntry};
 /// The metadata of a version of the base.
 #[derive(Clone, Debug)]
 pub(crate) struct Meta {
-    /// The number of the journal file at which a replay on top of the base begins.
+    /// The number of the journal file at which the replay starts.
     pub(crate) journal: u64,
     /// The sequence number of the first frame in that journal file.
     pub(crate) sequence: u64,

@@ -1,4 +1,5 @@
-//! Opens a version of the base for reading. This works even while a writer, possibly in another process, replaces the version and removes its files.
+//! Opens a version of the base for reading. This works even if a writer replaces the version and removes its files at the same time, possibly in another
+//! process.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,11 +10,11 @@ use crate::base::fault::BaseFault;
 use crate::base::version::stored::{self, BASE, Stored};
 use crate::base::{BaseView, Place};
 
-/// The maximum number of attempts to open a base while a writer keeps replacing it.
+/// The maximum number of attempts to open a base that a writer keeps replacing.
 const ATTEMPTS: usize = 1_000;
 
 impl BaseView {
-    /// Opens the base of a folder that no writer is changing. Files are opened on demand, so a base of any size needs only a few file descriptors.
+    /// Opens the base of a folder that no writer is changing. Its files are opened on demand, so a base of any size needs only a few file descriptors.
     pub(crate) fn open_alone(place: &Place) -> Result<Self> {
         let pool = Arc::new(place.new_pool());
         let stored = Stored::read(&pool)?;
@@ -25,8 +26,8 @@ impl BaseView {
         stored::read_bytes(&*place.disk, &place.folder.join(BASE))
     }
 
-    /// Opens the base of a folder and all files of the base, which remain readable even if a writer removes them later. `also` opens other resources of
-    /// the same version.
+    /// Opens the base of a folder with all its files. The files remain readable even if a writer removes them later. `also` opens other resources of the same
+    /// version.
     pub(crate) fn open_during_writes<T>(
         place: &Place,
         also: impl Fn(&Self) -> Result<T>,
@@ -36,7 +37,7 @@ impl BaseView {
         for _ in 0..ATTEMPTS {
             let bytes = stored::read_bytes(&*place.disk, &path)?;
             match Self::open_version(place, &path, &bytes, &also) {
-                // A file may be missing because the base was replaced before the file was opened. In this case `BASE` has changed.
+                // A file may be missing because the base was replaced before the file was opened. In that case, `BASE` has changed.
                 Err(_) if before.as_ref() != Some(&bytes) => before = Some(bytes),
                 outcome => return outcome,
             }

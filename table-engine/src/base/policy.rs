@@ -1,30 +1,35 @@
-//! The merge policy: a pure function that chooses the layers to merge next, based on the sizes, entry counts and tombstone counts of all layers.
+//! The merge policy: a pure function that chooses the layers to merge next. Its input is the size, entry count and tombstone count of every layer.
 //!
-//! A merge replaces the newest layers of one segment with a single layer, or several neighbouring segments with one single-layer segment. The first applicable
-//! rule decides:
+//! A merge has one of two forms. It replaces the newest layers of one segment with a single layer, or several neighbouring segments with one segment that has a
+//! single layer. The first rule that applies decides:
 //! 1. *Required*: a segment is merged if it has rows of a dropped table, or if the compaction in progress has not reached it yet. While flushes are stalled,
-//!    required merges alternate with merges chosen by rule 2 or 4, which let the flushes resume.
-//! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged, starting with the newest layer and ending before the first layer that is larger than all
-//!    newer ones together. At least two layers are merged. If the layers above the oldest one make up at least a quarter of the segment, the segment is merged
-//!    completely. Only this rule applies to a segment with sealed layers, which stay unchanged.
+//!    required merges alternate with merges chosen by rule 2 or 4. The latter let the flushes resume.
+//! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged. The merge starts with the newest layer, and ends before the first layer that is larger than
+//!    all newer ones together. At least two layers are merged. If the layers above the oldest one make up at least a quarter of the segment, the segment is
+//!    merged completely. Only this rule applies to a segment with sealed layers, which stay unchanged.
 //! 3. *Deleted*: a segment with at least half as many tombstones as rows is merged.
 //! 4. *Wasteful*: if the waste in the base exceeds a fifth of the oldest layers plus one run, the segment with the largest share of waste is merged. Waste is
 //!    the size of all layers above the oldest layer of their segment, plus the estimated size of the rows that tombstones hide.
 //! 5. *Small*: [`NEIGHBOURS`] neighbouring segments that fit into one run are merged, unless one of them is larger than all others together.
 //!
 //! **Termination.** A segment is *settled* if it has at most one layer, and this layer contains no tombstones and no rows of dropped tables. The measure is a
-//! pair of numbers: the sum of entries × layers over all segments that are not settled, and the number of layers and segments. Rules 1 to 4 choose a segment
-//! that is not settled. They decrease the first number, since at least two layers become one or the segment becomes settled; if the segment has no visible
-//! entry, they decrease the second. Rule 5 does not increase the first number, and decreases the second. Splitting a segment before a merge does not increase
-//! the first number, and the merged part has an entry. The two numbers are natural numbers, so merges end unless a flush occurs. The tests check the measure
-//! after each merge.
+//! pair of numbers. The first is the sum of entries × layers over all segments that are not settled. The second is the number of layers and segments.
+//!
+//! - Rules 1 to 4 choose a segment that is not settled. They decrease the first number, because at least two layers become one, or because the segment becomes
+//!   settled. If the segment has no visible entry, they decrease the second number.
+//! - Rule 5 does not increase the first number, and decreases the second.
+//! - Splitting a segment before a merge does not increase the first number, and the merged part has an entry.
+//!
+//! The two numbers are natural numbers, so merges end unless a flush occurs. The tests check the measure after each merge.
 
 use std::ops::Range;
 
 /// Rule 2 merges a segment with more than this many layers. The number is limited because a lookup checks the filter of every layer.
 pub(super) const LAYERS: usize = 11;
-/// The number of layers in a segment at which flushes stall until a merge completes. A flush adds at most one layer to a segment, so a segment without sealed
-/// layers never exceeds this number. A segment whose layers are sealed may exceed it, because sealed layers cannot be merged.
+/// The number of layers in a segment at which flushes stall until a merge completes.
+///
+/// A flush adds at most one layer to a segment, so a segment without sealed layers never exceeds this number. A segment with sealed layers may exceed it,
+/// because sealed layers cannot be merged.
 pub(super) const MOST_LAYERS: usize = 16;
 /// The permitted waste is the size of the oldest layers divided by this number, plus one run.
 const WASTE_SHARE: u64 = 5;
@@ -57,10 +62,10 @@ impl std::iter::Sum for Weight {
 pub(super) enum Condition {
     #[default]
     Usual,
-    /// The segment must be merged completely, because it has rows of a dropped table, or because the compaction in progress has not reached it.
+    /// The segment must be merged completely. Either it has rows of a dropped table, or the compaction in progress has not reached it.
     Required,
-    /// Only the `newer` newest layers may be merged, and only if the segment has too many layers. The older layers are sealed, because they cannot be read or a
-    /// merge of them was refused.
+    /// Only the `newer` newest layers may be merged, and only if the segment has too many layers. The older layers are sealed, because they cannot be read or
+    /// because a merge of them was refused.
     SetApart { newer: usize },
 }
 
@@ -79,8 +84,9 @@ pub(super) struct Choice {
     pub(super) layers: usize,
 }
 
-/// The kind of merge to run next when two kinds are due: required merges, and merges that let stalled flushes resume. Alternating the kinds limits how long a
-/// flush stalls, and ensures that required merges make progress even if flushes are always stalled.
+/// The kind of merge to run next when two kinds are due. One kind is required merges. The other is merges that let stalled flushes resume.
+///
+/// Alternating the kinds limits how long a flush stalls. It also ensures that required merges make progress even if flushes are always stalled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Turn {
     #[default]
@@ -88,14 +94,14 @@ pub(super) enum Turn {
     Required,
 }
 
-/// The urgency of pending merges.
+/// How urgent the pending merges are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Debt {
     /// No segment needs a merge.
     None,
     /// At least one segment needs a merge.
     Some,
-    /// A segment has so many layers, or the base has so much waste, that flushes stall until a merge completes.
+    /// Flushes stall until a merge completes, because a segment has too many layers or the base has too much waste.
     Much,
 }
 
@@ -175,7 +181,7 @@ fn waste(segments: &[Figures], run_bytes: u64) -> (u64, u64) {
     (sum(Figures::waste), sum(Figures::oldest) / WASTE_SHARE + run_bytes)
 }
 
-/// Returns the urgency of pending merges. At least one merge must be due.
+/// Returns how urgent the pending merges are. At least one merge must be due.
 pub(super) fn urgency(segments: &[Figures], run_bytes: u64) -> Debt {
     if urgent(segments, run_bytes).is_some() { Debt::Much } else { Debt::Some }
 }
@@ -216,11 +222,11 @@ fn deep(segments: &[Figures], least: usize) -> Option<Choice> {
     (segment.depth() >= least).then(choice)
 }
 
-/// If the base has more than `times` times the permitted waste, chooses the segment with the largest share of waste.
+/// Chooses the segment with the largest share of waste if the base has more than `times` times the permitted waste.
 fn wasteful(segments: &[Figures], run_bytes: u64, times: u64) -> Option<Choice> {
     let (waste, allowed) = waste(segments, run_bytes);
     let share = |segment: &Figures| {
-        // The constant in the divisor keeps a small segment from counting as wasteful because of a few wasted bytes.
+        // The constant in the divisor prevents a small segment from counting as wasteful because of a few wasted bytes.
         u128::from(segment.waste()) * 1_000_000 / u128::from(segment.oldest() + run_bytes / 64 + 1)
     };
     let unsettled = readable(segments).filter(|(_, segment)| segment.waste() > 0);
@@ -228,7 +234,7 @@ fn wasteful(segments: &[Figures], run_bytes: u64, times: u64) -> Option<Choice> 
     most.filter(|_| waste > times * allowed).map(|(index, _)| complete(index))
 }
 
-/// Chooses neighbouring segments that together fit into one run. The merged segment is at least twice as large as each of them, so each row is rewritten only a
+/// Chooses neighbouring segments that fit into one run together. The merged segment is at least twice as large as each of them, so each row is rewritten only a
 /// few times.
 fn small(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
     let mut start = 0;

@@ -14,7 +14,7 @@ use crate::statistics::Counters;
 const MOST_OPEN: usize = 256;
 /// The minimum capacity of a pool, even if the process's file descriptor limit is very low.
 const LEAST_OPEN: usize = 4;
-/// A pool may use the process's file descriptor limit divided by this number. The rest is left for the program and other engines.
+/// The divisor for the process's limit on file descriptors. A pool may use the quotient, and leaves the rest to the program and to other engines.
 const SHARE: usize = 4;
 
 /// The resources shared by all runs of a base.
@@ -35,7 +35,7 @@ pub(super) struct Pool {
 #[derive(Debug, Default)]
 struct Open {
     files: HashMap<u64, (Arc<dyn DiskFile>, u64)>,
-    /// The number of uses so far, used as a logical clock.
+    /// The number of uses so far. It serves as a logical clock.
     now: u64,
 }
 
@@ -52,7 +52,7 @@ impl Open {
     }
 }
 
-/// Returns the maximum number of files kept open by a pool, based on the process's file descriptor limit.
+/// Returns the maximum number of files that a pool keeps open. It depends on the process's limit on file descriptors.
 fn most_open() -> usize {
     #[cfg(unix)]
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
@@ -89,7 +89,7 @@ impl Pool {
         }
     }
 
-    /// Removes the limit on open files: the pool then keeps every opened file open.
+    /// Removes the limit on open files. The pool then keeps every opened file open.
     pub(super) fn pinning(self) -> Self {
         Self { most_open: None, ..self }
     }
@@ -98,7 +98,7 @@ impl Pool {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closes all files that are not being read, because another part of the process needs file descriptors.
+    /// Closes all files that are not being read. Another part of the process needs their file descriptors.
     pub(super) fn give_files_back(&self) {
         if self.most_open.is_some() {
             self.open().files.clear();
@@ -140,13 +140,13 @@ impl Pool {
             open.close_half();
         }
         drop(open);
-        // The file is opened without holding the lock, so other readers are not blocked.
+        // The file is opened without the lock, so other readers are not blocked.
         let file = self.with_descriptor(|| self.disk.open_to_read(&self.folder.join(name(number))))?;
         self.open().files.insert(number, (Arc::clone(&file), now));
         Ok(file)
     }
 
-    /// Closes the file that is open under a run number. Otherwise, a later file with this number would be read through the old handle.
+    /// Closes the file that is open under a run number. Otherwise, reads of a later file with this number would use the old handle.
     fn forget(&self, number: u64) {
         self.open().files.remove(&number);
     }

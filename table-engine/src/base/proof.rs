@@ -8,9 +8,12 @@ use crate::base::merge::{Outcome, Part};
 use crate::base::version::Version;
 
 impl Base {
-    /// Verifies that a merge loses nothing. Within the merged key range, each entry of the merged layers must be in the new layer or in the tally of omitted
-    /// entries, and the older layers must be unchanged. Outside this range, all layers must be unchanged. Tallies come from the indexes of the layers; a block
-    /// is read only if it extends beyond the range or has no recorded tally.
+    /// Verifies that a merge loses nothing.
+    ///
+    /// Within the merged key range, each entry of the merged layers must be in the new layer or in the tally of omitted entries. Older layers must be
+    /// unchanged. Outside this range, all layers must be unchanged.
+    ///
+    /// Tallies come from the indexes of the layers. A block is read only if it extends beyond the range or has no recorded tally.
     ///
     /// # Errors
     /// `InternalError` if the tallies or the layers differ.

@@ -1,6 +1,6 @@
-//! Runs: files with rows in key order, immutable once finished (`docs/format.md`, "Runs").
+//! Runs: files with rows in key order. A finished run never changes (`docs/format.md`, "Runs").
 //!
-//! Each part of a file has a checksum over its bytes and its offset. The checksum is verified whenever the part is read from the disk.
+//! Each part of a file has a checksum that covers its bytes and its offset. The checksum is verified whenever the part is read from the disk.
 
 mod directory;
 mod writer;
@@ -31,7 +31,7 @@ const VERSION: u32 = 2;
 const WITHOUT_TALLIES: u32 = 1;
 /// The size of the header without its checksum.
 const HEADER: usize = 20;
-/// The size of the footer without its checksum. In version 1 of the format, the size is `FIRST_FOOTER`.
+/// The size of the footer without its checksum. In format version 1, the size is `FIRST_FOOTER`.
 const FOOTER: usize = 40;
 const FIRST_FOOTER: usize = 24;
 /// The number of bytes copied at a time.
@@ -134,8 +134,8 @@ impl Run {
         Error::of(BaseFault::BrokenRows { run, folder, offset, source })
     }
 
-    /// Returns the error for a failed read. Bytes that cannot be read are treated like corrupted bytes, so the rest of the base can still be read, merged and
-    /// copied.
+    /// Returns the error for a failed read. Bytes that cannot be read are treated like corrupted bytes, so the other parts of the base can still be read,
+    /// merged and copied.
     fn failed(&self, offset: u64, error: io::Error) -> Error {
         use io::ErrorKind::{NotFound, PermissionDenied, TimedOut, UnexpectedEof};
         match error.kind() {
@@ -172,7 +172,7 @@ impl Run {
         self.pool.file(self.number).map_err(|error| self.failed(0, error))
     }
 
-    /// Returns the directory. It is read from the file once and then cached. If it is corrupted, the error is cached. If the disk returns an error, the next
+    /// Returns the directory. It is read from the file once and then kept. An error for a corrupted directory is kept as well. After a disk error, the next
     /// call reads the directory again.
     pub(super) fn directory(&self) -> Result<&Directory> {
         let known = match self.directory.get() {
@@ -187,7 +187,7 @@ impl Run {
         known.as_ref().map_err(Error::clone)
     }
 
-    /// Marks the run as skipped. Returns `true` the first time.
+    /// Marks the run as skipped. Only the first call returns `true`.
     pub(super) fn is_first_skip(&self) -> bool {
         !self.is_skipped.swap(true, Ordering::Relaxed)
     }
@@ -297,7 +297,7 @@ impl Run {
         block.layout.find(&block.bytes, key)
     }
 
-    /// Returns `true` if the run may have an entry for a key with the given hash. This function reads no file: if the filter is not in memory, it returns
+    /// Returns `true` if the run may have an entry for a key with the given hash. This function reads no file. If the filter is not in memory, it returns
     /// `true`.
     pub(super) fn is_possible(&self, hash: u64) -> bool {
         let Some(Ok(directory)) = self.directory.get() else { return true };

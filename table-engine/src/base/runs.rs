@@ -1,4 +1,4 @@
-//! Writes the runs of one flush or merge, one at a time.
+//! A writer for the runs of one flush or merge. It writes one run at a time.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use crate::key;
 /// A writer of consecutive runs.
 pub(super) struct RunsWriter<'p> {
     pool: &'p Arc<Pool>,
-    /// The run numbers assigned so far. The end of the range is the number of the next run.
+    /// The run numbers assigned so far. The end of the range is the next free number.
     numbers: std::ops::Range<u64>,
-    /// The size in bytes at which a run is finished and the next one started.
+    /// The size in bytes at which a run is finished and the next one is started.
     most: u64,
     current: Option<RunWriter>,
     /// The table of the last key.
@@ -45,8 +45,8 @@ impl<'p> RunsWriter<'p> {
         if self.bytes() >= self.most {
             self.end_run()?;
         }
-        // IMPORTANT: a block never contains keys of two tables. Judging by its first and last key, such a block might contain rows of every table between them.
-        // If one of these tables were dropped, the block would be merged repeatedly.
+        // IMPORTANT: a block never contains keys of two tables. Its first and last key would suggest that it may contain rows of every table between them. If
+        // one of these tables were dropped, the block would be merged repeatedly.
         let table = key::table_of(key);
         if std::mem::replace(&mut self.table, table) != table {
             self.end_block()?;
@@ -80,7 +80,7 @@ impl<'p> RunsWriter<'p> {
 }
 
 impl Drop for RunsWriter<'_> {
-    /// If the writer was not finished, removes the files of all runs.
+    /// Removes the files of all runs if the writer was not finished.
     fn drop(&mut self) {
         if !self.finished {
             for number in self.numbers.clone() {

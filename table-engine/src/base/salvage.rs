@@ -1,4 +1,4 @@
-//! Copies a version of the base, omitting unreadable parts.
+//! Copies a version of the base without the unreadable parts.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -28,7 +28,7 @@ pub(crate) struct Unreadable {
 type Replaced = HashMap<u64, Option<Arc<Run>>>;
 
 impl BaseView {
-    /// Copies this version into a folder that contains no other version, omitting unreadable blocks. Returns the key ranges of the omitted blocks.
+    /// Copies this version into a folder that contains no other version. Unreadable blocks are omitted, and their key ranges are returned.
     pub(crate) fn salvage_to(
         &self,
         disk: &Arc<dyn Disk>,
@@ -49,7 +49,7 @@ impl BaseView {
                         let _ = pool.remove(next);
                     }
                     if lost.len() == found {
-                        // The second attempt has read the complete run.
+                        // The second attempt read the run completely.
                         event!(debug, %error, "a damaged run was read in a second attempt");
                     }
                     next += 1;
@@ -68,7 +68,7 @@ impl BaseView {
     }
 }
 
-/// Writes the readable blocks of a run. Adds the key ranges of the unreadable blocks to `lost`.
+/// Writes the readable blocks of a run, and adds the key ranges of the unreadable blocks to `lost`.
 fn rewrite(run: &Run, mut writer: RunWriter, lost: &mut Vec<Unreadable>) -> Result<Option<Arc<Run>>> {
     let mut note = |first: &[u8], last: &[u8], cause: Error| match cause.code() {
         ErrorCode::Corrupted => {

@@ -1,7 +1,7 @@
-//! Tallies: the number of entries in a set, and an order-independent checksum of the entries.
+//! Tallies. A tally contains the number of entries in a set and a checksum that does not depend on their order.
 //!
-//! The tally of each block is recorded when the block is written. A merge compares the tallies of the entries read, written and omitted, so a lost, added or
-//! changed row is detected before the result is published.
+//! The tally of a block is recorded when the block is written. A merge compares the tallies of the entries that it reads, writes and omits. A lost, added or
+//! changed row is therefore detected before the result is published.
 
 use table_store::row::RowView;
 
@@ -9,10 +9,10 @@ use crate::base::filter;
 
 /// The multiplier of the checksum, an odd number with well-mixed bits.
 const MULTIPLIER: u64 = 0xD6E8_FEB8_6659_FD93;
-/// For a tombstone, this number is hashed in place of a Timestamp. No row has this Timestamp.
+/// The number that is hashed for a tombstone instead of a Timestamp. No row has this Timestamp.
 const DELETION: u64 = u64::MAX;
 
-/// The number of entries and tombstones, and a commutative checksum over the entries' keys and versions.
+/// The number of entries and tombstones, and a checksum over the keys and versions of the entries. The checksum does not depend on their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// The number of rows and tombstones.

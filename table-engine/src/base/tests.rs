@@ -42,7 +42,7 @@ pub(crate) fn base(folder: &Path) -> Base {
     Base::create(&place(folder), meta(&[1])).unwrap()
 }
 
-/// A part of a run's file, and the key range that becomes unreadable if the part is corrupted.
+/// A part of a run's file, with the key range that becomes unreadable if the part is corrupted.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) file: String,
@@ -227,7 +227,7 @@ proptest! {
     }
 }
 
-/// Flushes the rows with these numbers, or tombstones for these rows if `bytes` is `None`.
+/// Flushes the rows with these numbers. If `bytes` is `None`, flushes tombstones for these rows instead.
 fn flush(base: &mut Base, numbers: impl IntoIterator<Item = u16>, bytes: Option<u16>) {
     let row = bytes.map(|bytes| row_of(7, bytes));
     let keys: Vec<_> = numbers.into_iter().map(|n| key_of(1, n)).collect();
@@ -240,7 +240,7 @@ fn rest(base: &mut Base) -> usize {
     std::iter::from_fn(|| matches!(base.merge().unwrap(), Merged::Slice).then_some(())).count()
 }
 
-/// Tests a base that was written with large runs and is reopened with small runs. The first merged part then contains no block from one of the layers.
+/// Tests a base that is written with large runs and reopened with small runs. The first merged part then contains no block of one of the layers.
 #[test]
 fn an_interrupted_merge_keeps_the_layers_below_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -337,8 +337,8 @@ fn ordered_rows_are_never_merged_and_a_merge_writes_one_slice() {
     assert!(slices > 20, "{slices}");
 }
 
-/// Tests that rows loaded in key order are never merged, whether they are loaded into two tables or into two parts of one table, and even if they lie between
-/// rows of other tables.
+/// Tests that rows loaded in key order are never merged. They may be loaded into two tables, or into two parts of one table, and may lie between rows of other
+/// tables.
 #[test]
 fn ordered_rows_between_others_are_never_merged() {
     let folder = tempfile::tempdir().unwrap();

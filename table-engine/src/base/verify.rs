@@ -1,4 +1,4 @@
-//! Verification of a base version: reads all its files and lists the corruption found.
+//! Verification of a base version. It reads all files and lists the corruption found.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ pub struct Verification {
     pub runs: u64,
     /// The number of blocks checked within the row files.
     pub blocks: u64,
-    /// The number of rows and tombstones checked. A replaced row is counted until a merge removes it.
+    /// The number of rows and tombstones checked. A replaced row counts until a merge removes it.
     pub entries: u64,
     /// The corruption found. Each error contains the file and the offset.
     pub damage: Vec<Error>,

@@ -1,8 +1,9 @@
-//! A version of the base: the runs that contain the rows of each key range. A version is immutable; each change creates a new version.
+//! A version of the base: the runs that contain the rows of each key range. A version is immutable, so each change creates a new one.
 //!
-//! The key space is divided into segments without gaps. A segment has layers, newest first. The newest layer with an entry for a key takes precedence. A run
-//! may be a layer of many segments; in each of them, only the entries within the segment are visible. As a result, a segment can be split without rewriting any
-//! rows, and one half can be merged without reading the other.
+//! The key space is divided into segments without gaps. A segment has layers, newest first. The newest layer with an entry for a key takes precedence.
+//!
+//! A run may be a layer of many segments. In each of them, only the entries within the segment are visible. As a result, a segment can be split without
+//! rewriting any rows, and one half can be merged without reading the other.
 
 pub(super) mod stored;
 
@@ -23,7 +24,7 @@ use crate::key;
 #[derive(Clone, Debug)]
 pub(super) struct Layer {
     pub(super) run: Arc<Run>,
-    /// The weight of the blocks that may contain keys in the segment.
+    /// The weight of the run's blocks that may contain keys of the segment.
     pub(super) weight: Weight,
 }
 
@@ -64,9 +65,9 @@ pub(super) struct Version {
     segments: Vec<Arc<Segment>>,
 }
 
-/// Returns a run as a layer for the keys between two bounds, or `None` if the run has no block between them.
+/// Returns a run as a layer for the keys between two bounds, or `None` if the run has no block with such keys.
 pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<Option<Layer>> {
-    // Most runs are ruled out by their first and last keys, so their indexes, which may not be in memory, need not be read.
+    // For most runs, the first and last keys already rule out such blocks. Their indexes, which may not be in memory, are then not read.
     if !run.may_hold(start, end) {
         return Ok(None);
     }
@@ -80,8 +81,8 @@ pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<
 #[derive(Debug)]
 struct Stretch {
     blocks: Range<usize>,
-    /// The reason for the separate segment: `true` if the blocks consist mostly of tombstones; `false` if the base has no rows between the first and last keys
-    /// of the blocks.
+    /// `true` if the blocks are a separate segment because they consist mostly of tombstones. `false` if they are one because the base has no rows between
+    /// their first and last keys.
     deletes: bool,
 }
 
@@ -90,7 +91,7 @@ impl Stretch {
         (directory.first(self.blocks.start), successor(&directory.last(self.blocks.end - 1)))
     }
 
-    /// Returns `true` if the range is large enough to justify its own segment entry in `BASE`.
+    /// Returns `true` if the range is large enough for its own segment entry in `BASE`.
     fn is_large(&self, directory: &Directory, least: u64) -> bool {
         let weight = directory.weigh(self.blocks.clone());
         let is_all = !self.deletes && self.blocks.len() == directory.len();
@@ -148,7 +149,7 @@ impl Version {
         layers.find(|layer| layer.run.number == number).map(|layer| Arc::clone(&layer.run))
     }
 
-    /// Splits a segment at a key without moving any row.
+    /// Splits a segment at a key. No row is moved.
     pub(super) fn cut(&mut self, key: &[u8]) -> Result<()> {
         let index = self.find(key);
         let Some(old) = self.segments.get(index).cloned() else { return Ok(()) };
@@ -166,17 +167,18 @@ impl Version {
         Ok(())
     }
 
-    /// Adds the runs of a flush as the newest layer of each segment that contains their keys. A segment gets at most one new layer.
+    /// Adds the runs of a flush. Each run becomes the newest layer of the segments that contain its keys. A segment gets at most one new layer.
     ///
-    /// A range of blocks becomes a separate segment if the base has no rows in its key range, or if its tombstones hide most of the older rows there. In the
-    /// first case, the new segment never needs to be merged with older rows. In the second case, merging it frees much space, because the merge reads many rows
-    /// and writes few.
+    /// A range of blocks becomes a separate segment in two cases:
+    /// - The base has no rows in this key range. The new segment then never needs to be merged with older rows.
+    /// - Its tombstones hide most of the older rows in this range. Merging the new segment then frees much space, because the merge reads many rows and writes
+    ///   few.
     pub(super) fn add_all(&mut self, runs: &[Arc<Run>], least: u64) -> Result<()> {
         let is_new = |layer: &Layer| runs.iter().any(|run| run.number == layer.run.number);
         for run in runs {
             for (first, behind) in self.stretches(run, least)? {
-                // A cut must not produce a segment without rows, so each end is cut only if the segment has blocks beyond it. A cut fails if the index of
-                // another run cannot be read. The range then stays in its segment.
+                // A cut must not produce a segment without rows, so a cut is made only if the segment has blocks beyond it. If the index of another run cannot
+                // be read, the cut fails, and the range stays in its segment.
                 if self.has_blocks(self.find(&first), &[], Some(&first)) && self.cut(&first).is_err() {
                     continue;
                 }
@@ -205,7 +207,7 @@ impl Version {
         Ok(())
     }
 
-    /// Returns the key ranges of a run that become separate segments, each as its first key and a key after its last key.
+    /// Returns the key ranges of a run that become separate segments. Each range consists of its first key and a key after its last key.
     fn stretches(&self, run: &Run, least: u64) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let directory = run.directory()?;
         let mut stretches: Vec<Stretch> = Vec::new();
@@ -232,8 +234,9 @@ impl Version {
         Ok(stretches.iter().map(|stretch| self.widened(stretch, directory)).collect())
     }
 
-    /// Returns the first key of a block range, and a key after its last key. If only a few rows lie between a range of tombstones and an end of its segment,
-    /// the range is extended to that end. Otherwise, these rows would become a tiny segment.
+    /// Returns the first key of a block range, and a key after its last key.
+    ///
+    /// A range of tombstones is extended to an end of its segment if only a few rows lie between them. Otherwise, these rows would become a tiny segment.
     fn widened(&self, stretch: &Stretch, directory: &Directory) -> (Vec<u8>, Vec<u8>) {
         let (mut first, mut behind) = stretch.ends(directory);
         let hidden = 2 * directory.weigh(stretch.blocks.clone()).deletions;
@@ -252,7 +255,7 @@ impl Version {
         (first, behind)
     }
 
-    /// Returns the segment that contains both keys, or `None` if the keys are in different segments or the segment has no layers.
+    /// Returns the segment that contains both keys. Returns `None` if the keys are in different segments, or if the segment has no layers.
     fn segment_of(&self, first: &[u8], behind: &[u8]) -> Option<(usize, &Segment)> {
         let index = self.find(first);
         let segment = self.segments.get(index).filter(|segment| !segment.layers.is_empty())?;
@@ -265,7 +268,7 @@ impl Version {
         self.segment_of(first, behind).is_some_and(|(index, _)| !self.has_blocks(index, first, Some(behind)))
     }
 
-    /// Returns the number of entries in all blocks that may contain keys between two keys. Returns `None` if the keys are in different segments or an index
+    /// Returns the number of entries in all blocks that may contain keys between two keys. Returns `None` if the keys are in different segments, or if an index
     /// cannot be read.
     fn rows_between(&self, first: &[u8], behind: &[u8]) -> Option<u64> {
         let (_, segment) = self.segment_of(first, behind)?;
@@ -291,8 +294,8 @@ impl Version {
     /// Replaces the layers of the given runs with the merged run. The affected segments become one segment.
     ///
     /// # Errors
-    /// `InternalError` if a layer would be lost or would end up above a newer layer, that is, if the merged layers are neither the newest layers of one segment
-    /// nor all layers of several segments.
+    /// `InternalError` if the merged layers are neither the newest layers of one segment nor all layers of several segments. In that case, a layer would be
+    /// lost or would end up above a newer one.
     pub(super) fn replace(
         &mut self,
         range: Range<usize>,
@@ -322,7 +325,7 @@ impl Version {
         self.segments.get(self.find(key)).map(|segment| segment.runs().collect()).unwrap_or_default()
     }
 
-    /// Returns the tally of all layers from `start` (inclusive) to `end` (exclusive), excluding the layers of the given runs.
+    /// Returns the tally of all entries from `start` (inclusive) to `end` (exclusive), except those in the layers of the given runs.
     pub(super) fn tally(&self, start: &[u8], end: Option<&[u8]>, except: &[u64]) -> Result<Tally> {
         let mut tally = Tally::default();
         for (index, segment) in self.segments.iter().enumerate().skip(self.find(start)) {
@@ -338,8 +341,8 @@ impl Version {
         Ok(tally)
     }
 
-    /// Returns `true` if another version has the same layers as this one outside the range from `start` (inclusive) to `end` (exclusive). Both versions must
-    /// have segments that start at these keys.
+    /// Returns `true` if both versions have the same layers outside the range from `start` (inclusive) to `end` (exclusive). In both versions, segments must
+    /// start at these keys.
     pub(super) fn is_same_outside(&self, other: &Self, start: &[u8], end: Option<&[u8]>) -> bool {
         let outside = |version: &Self| -> Vec<Arc<Segment>> {
             let is_outside = |segment: &&Arc<Segment>| {

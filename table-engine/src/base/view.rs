@@ -1,4 +1,4 @@
-//! A consistent view of one version of the base, for reading its rows.
+//! A consistent view of one version of the base. Readers use it to read rows.
 
 use std::sync::Arc;
 
@@ -40,12 +40,12 @@ impl BaseView {
         self.get_unless(key, |_, _| false)
     }
 
-    /// Looks up the row with the given key. Returns `None` if an entry for the key may be in one of the skipped parts, which are not read.
+    /// Looks up the row with the given key. Skipped parts are not read. If one of them may have an entry for the key, the function returns `None`.
     pub(crate) fn get_around(&self, key: &[u8], skipped: &Skipped) -> Result<Option<Row>> {
         self.get_unless(key, |run, hash| skipped.contains_in(run.number, key) && run.is_possible(hash))
     }
 
-    /// Looks up the row with the given key. `ends` is called for each run with the key's hash. If it returns `true`, the search stops and returns `None`.
+    /// Looks up the row with the given key. `ends` is called for each run, with the hash of the key. If it returns `true`, the search stops and returns `None`.
     fn get_unless(&self, key: &[u8], ends: impl Fn(&Run, u64) -> bool) -> Result<Option<Row>> {
         let Some(segment) = self.stored.version.segments().get(self.stored.version.find(key)) else {
             return Ok(None);
@@ -80,7 +80,7 @@ impl BaseView {
         BaseCursor::new(&self.stored.version, span, Reading { keep: false, skipped: None })
     }
 
-    /// Estimates the size of a table in bytes without reading a file. The size of a run that contains several tables is divided equally among them.
+    /// Estimates the size of a table in bytes without reading a file. If a run contains several tables, its size is divided equally among them.
     pub(crate) fn bytes_of(&self, table: u32) -> u64 {
         let span = Span::table(table);
         let share = |layer: &Layer| {
@@ -118,7 +118,7 @@ impl BaseView {
         self.pool.give_files_back();
     }
 
-    /// Returns `true` if the file of a run may contain rows in a span, or if this version has no such run. This function reads no file.
+    /// Returns `true` if the file of a run may contain rows in a span. Also returns `true` if this version has no such run. This function reads no file.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn file_may_hold(&self, file: &str, span: &Span) -> bool {
         let runs = self.stored.version.runs();

@@ -1,4 +1,4 @@
-//! Checkpoint scheduling for the committer: starts checkpoints when they are due, passes them to the checkpoint thread, and throttles writers if necessary.
+//! Checkpoint scheduling for the committer. It starts checkpoints when they are due, passes them to the checkpoint thread, and throttles writers if necessary.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,13 +23,13 @@ use crate::threads::{Thread, Threads};
 /// The maximum delay before a commit group. The delay throttles writers while the checkpoint thread catches up.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// A checkpoint starts when the memtable contains this many tombstones, because scans must skip each tombstone until a merge removes it.
+/// The number of tombstones in the memtable at which a checkpoint starts. Scans must skip each tombstone until a merge removes it.
 const DELETIONS: usize = 4_096;
 
-/// Estimates the number of bytes written by a checkpoint that only reclaims dropped tables. The checkpoint starts once it would free at least that many bytes.
+/// Estimates the number of bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts once it would free at least as many bytes.
 const fn reclaim_threshold(tables: usize) -> u64 {
-    // The first term is the first extent of a journal file. The second term is the space for each table in both copies of `BASE`, which a merge may write
-    // again.
+    // The first term is the first extent of a journal file. The second term is the space of each table in both copies of `BASE`, doubled because a merge may
+    // write them again.
     (1 << 20) + 256 * tables as u64
 }
 
@@ -52,13 +52,13 @@ pub(crate) struct Checkpoints {
     thread: Thread,
     /// Set this flag to cancel the checkpoint in progress.
     stop: Arc<AtomicBool>,
-    /// The tables that may have rows in the base and were dropped after the last checkpoint started.
+    /// The tables that were dropped after the last checkpoint started and may have rows in the base.
     dropped: Vec<u32>,
     /// The estimated size in bytes of dropped tables in the base.
     dropped_bytes: u64,
-    /// The error of the last flush, if it ran out of disk space or file descriptors before it had written the frozen rows.
+    /// The error of the last flush if it ran out of disk space or file descriptors. The frozen rows are then not completely written.
     disk_full: Option<Error>,
-    /// `true` if, since the last checkpoint, the disk was too full for a write or for the reserve.
+    /// `true` if the disk has been too full for a write or for the reserve since the last checkpoint.
     lacks_room: bool,
     /// `true` if [`Job::RemoveObsolete`] has been sent, but the checkpoint thread has not responded yet.
     removes_obsolete: bool,
@@ -105,7 +105,7 @@ impl Checkpoints {
         }
     }
 
-    /// Requests a checkpoint, and a compaction if `compact` is `true`. The response is sent when they have finished.
+    /// Requests a checkpoint. If `compact` is `true`, also requests a compaction. The response is sent when both have finished.
     pub(super) fn ask(&mut self, compact: bool, answer: oneshot::Sender<Result<()>>) {
         self.requested = true;
         if compact { self.next_compaction.push(answer) } else { self.next.push(answer) }
@@ -118,11 +118,11 @@ impl Checkpoints {
         all.flat_map(std::mem::take)
     }
 
-    /// Registers a dropped table. The next checkpoint removes its rows from the base. A checkpoint is triggered if the rows take up much space, or if disk
+    /// Registers a dropped table, whose rows the next checkpoint removes from the base. A checkpoint is triggered if these rows take up much space, or if disk
     /// space is short.
     pub(super) fn dropped(&mut self, id: u32, state: &State) -> Result<()> {
         let in_base = state.base.as_ref().is_some_and(|base| base.may_hold(&Span::table(id)));
-        // The frozen rows may include rows of this table, which enter the base when the checkpoint in progress completes.
+        // The frozen rows may include rows of this table. These rows enter the base when the checkpoint in progress completes.
         if in_base || state.frozen.is_some() {
             self.dropped.push(id);
             self.dropped_bytes += state.base.as_ref().map_or(0, |base| base.bytes_of(id));
@@ -136,8 +136,8 @@ impl Checkpoints {
         self.disk_full.is_some()
     }
 
-    /// Returns `true` if the disk is full and a checkpoint would free more space than it needs. This is possible because the journal, which the checkpoint
-    /// frees, also contains earlier versions of the memtable's rows.
+    /// Returns `true` if the disk is full and a checkpoint would free more space than it needs. The checkpoint frees the journal, which also contains earlier
+    /// versions of the memtable's rows.
     fn frees_room(&self, state: &State, journal_bytes: u64) -> bool {
         let written = state.memtable.bytes() as u64 + reclaim_threshold(state.catalog.len());
         self.lacks_room && journal_bytes > written
@@ -150,14 +150,14 @@ impl Checkpoints {
             || (!self.dropped.is_empty() && !self.reserve.is_whole());
     }
 
-    /// Recomputes the estimated size of dropped tables from the current base, and requests a checkpoint if it would free enough space.
+    /// Recomputes the estimated size of dropped tables from the current base. If a checkpoint would free enough space, requests one.
     pub(crate) fn count_dropped(&mut self, state: &State) {
         let bytes = |id: &u32| state.base.as_ref().map_or(0, |base| base.bytes_of(*id));
         self.dropped_bytes = self.dropped.iter().map(bytes).sum();
         self.request_reclaim(state);
     }
 
-    /// Called if the next checkpoint cannot start. Sends the error to all callers that wait for the checkpoint. Writes continue while space remains.
+    /// Called if the next checkpoint cannot start. Sends the error to all callers that wait for this checkpoint. Writes continue while space remains.
     fn put_off(&mut self, error: &Error) {
         self.requested = !self.dropped.is_empty();
         for answer in self.next.drain(..).chain(self.next_compaction.drain(..)) {
@@ -166,7 +166,8 @@ impl Checkpoints {
     }
 
     fn is_due(&self, state: &State, journal_bytes: u64) -> bool {
-        // On a full disk, deleted rows free no space until the next checkpoint, so checkpoints start early, while they still fit into the smallest reserve.
+        // If the disk is full, deleting rows frees no space until the next checkpoint. Checkpoints therefore start early, while they still fit into the
+        // smallest reserve.
         let checkpoint_bytes = self.thresholds.checkpoint_bytes;
         let most = if self.reserve.is_whole() {
             checkpoint_bytes
@@ -180,8 +181,8 @@ impl Checkpoints {
             || self.frees_room(state, journal_bytes)
     }
 
-    /// Returns `true` if writers must block. This limits memory use and journal size when the disk is slow, and lets a checkpoint free space when the disk is
-    /// full.
+    /// Returns `true` if writers must block. If the disk is slow, this limits memory use and journal size. If the disk is full, this gives a checkpoint time to
+    /// free space.
     fn is_full(&self, state: &State, journal_bytes: u64) -> bool {
         let frees = self.lacks_room && state.frozen.is_some();
         let held = state.memtable.bytes() + state.frozen.as_ref().map_or(0, Memtable::bytes);
@@ -190,7 +191,7 @@ impl Checkpoints {
             || journal_bytes / 4 >= self.thresholds.memtable_bytes as u64
     }
 
-    /// Returns the delay before the next commit group. The delay grows with memory use, so writers are throttled gradually instead of being stopped.
+    /// Returns the delay before the next commit group. The delay grows with memory use. Writers are thus throttled gradually instead of being stopped.
     fn pause(&self, state: &State) -> Duration {
         let held = state.memtable.bytes() + state.frozen.as_ref().map_or(0, Memtable::bytes);
         let (half, over) =
@@ -328,8 +329,8 @@ impl Committer {
 }
 
 impl OnDisk {
-    /// Frees space on a full disk. The prepared journal file and the unneeded part of the reserve are freed immediately, and obsolete runs soon afterwards.
-    /// Other journal files are freed later, by a checkpoint that frees more space than it needs.
+    /// Frees space on a full disk. The prepared journal file and the unneeded part of the reserve are freed immediately, and obsolete runs soon afterwards. The
+    /// other journal files are freed later, when a checkpoint frees more space than it needs.
     pub(super) fn free_room(&mut self) {
         self.journal.free_unused();
         self.checkpoints.lacks_room = true;

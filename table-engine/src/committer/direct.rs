@@ -1,9 +1,12 @@
-//! The committer of an in-memory engine. If the committer is idle, a caller runs it on its own thread, so neither the write nor its response has to wake
-//! another thread.
+//! The committer of an in-memory engine. If it is idle, a caller runs it on its own thread. Neither the write nor its response then has to wake another thread.
 //!
-//! The thread that holds the lock acts as the committer. The committer's own thread processes the requests of callers that find the lock taken, creates and
-//! drops tables, and removes the rows of dropped tables from memory. Each request is processed and answered separately: grouping would save nothing, because
-//! there is no sync.
+//! The thread that holds the lock acts as the committer. Requests are processed and answered one at a time. Grouping would save nothing, because there is no
+//! sync.
+//!
+//! The committer's own thread has three tasks:
+//! - It processes the requests of callers that find the lock taken.
+//! - It creates and drops tables.
+//! - It removes the rows of dropped tables from memory.
 //!
 //! Application code, such as a clock, a waker or a log subscriber, must run without the lock, because it may use the engine and may panic.
 
@@ -21,10 +24,10 @@ use crate::state::State;
 use crate::threads::Threads;
 use crate::timestamps::{Reading, SteadyClock};
 
-/// Each step removes this many rows of dropped tables from memory.
+/// The number of rows of dropped tables that one step removes from memory.
 const RECLAIM_ROWS: usize = 500;
 
-/// A committer shared by its own thread and its callers.
+/// A committer that its own thread and its callers share.
 pub(crate) struct Direct {
     /// `None` once the committer has stopped.
     committer: Mutex<Option<Committer>>,
@@ -33,7 +36,7 @@ pub(crate) struct Direct {
 }
 
 impl Direct {
-    /// Creates a shared committer. If `by_callers` is `true`, callers run the committer on their own threads, and it publishes its state on demand.
+    /// Creates a shared committer. If `by_callers` is `true`, callers run the committer on their own threads, and the state is published on demand.
     pub(crate) fn new(mut committer: Committer, by_callers: bool) -> Self {
         committer.publication.on_demand = by_callers;
         let (steady, shared) = (committer.steady.clone(), Arc::clone(&committer.shared));
@@ -43,12 +46,13 @@ impl Direct {
     /// Publishes the committer's state, and returns it.
     ///
     /// # Errors
-    /// `EngineClosed` if the committer has stopped; `EnginePoisoned` if a write is incomplete; any error from `check_process`, which is called only if another
-    /// thread holds the lock.
+    /// - `EngineClosed` if the committer has stopped.
+    /// - `EnginePoisoned` if a write is incomplete.
+    /// - Any error from `check_process`, which is called only if another thread holds the lock.
     pub(crate) fn state(&self, check_process: impl FnOnce() -> Result<()>) -> Result<Arc<State>> {
         let mut held = match self.committer.try_lock() {
             Ok(held) => held,
-            // In a forked process, the thread that holds the lock does not exist.
+            // In a forked process, the thread that holds the lock does not exist, so waiting for the lock would never end.
             Err(_) => check_process().map(|()| self.lock())?,
         };
         held.as_mut().map_or_else(|| Err(closed()), Committer::publish_on_demand)
@@ -64,8 +68,8 @@ impl Direct {
         work(self.lock().as_mut().unwrap());
     }
 
-    /// Processes a request on the caller's thread and responds to it. Returns the request for the committer's thread if another caller holds the lock, if the
-    /// request is neither a transaction nor a decision, or if the committer has stopped.
+    /// Processes a request on the caller's thread and responds to it. The request is returned, for the committer's thread, in three cases: another caller holds
+    /// the lock, the request is neither a transaction nor a decision, or the committer has stopped.
     pub(crate) fn take(&self, request: Request) -> Option<Request> {
         let write = match request {
             Request::Write(write @ (Write::Submit { .. } | Write::Decide { .. })) => write,
@@ -83,7 +87,7 @@ impl Direct {
         let answer = caught(|| Ok(committer.process(write, reading)));
         if let Err(error) = &answer {
             // The panic has dropped the response channel, so the caller will look up the reason for the failure. The reason is stored before the lock is
-            // released, so no other caller can write in between.
+            // released. No other caller can therefore write in between.
             self.shared.end_writes(error);
         }
         drop(held);
@@ -94,7 +98,7 @@ impl Direct {
         None
     }
 
-    /// Like [`Committer::run`], runs on the committer's thread until it receives a close request or every handle has been dropped.
+    /// Runs on the committer's thread until it receives a close request or every handle has been dropped, like [`Committer::run`].
     pub(crate) fn run(
         &self,
         requests: &Receiver<Request>,
@@ -102,8 +106,9 @@ impl Direct {
     ) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
         let running = Running(self);
-        // A panic stops all writes, but the committer keeps responding: from then on, every writer receives the reason. IMPORTANT: a panic while the lock is
-        // held poisons the lock. Callers treat a poisoned lock as taken, even before the reason is known, so no write is applied after an incomplete one.
+        // A panic stops all writes, but the committer keeps responding. From then on, it sends the reason to every writer.
+        // IMPORTANT: a panic while the lock is held poisons the lock. Callers treat a poisoned lock as taken, even before the reason is known, so no write is
+        // applied after an incomplete one.
         while let Err(error) = caught(|| {
             self.work(requests, threads, &mut closers);
             Ok(())
@@ -118,7 +123,7 @@ impl Direct {
     fn work(&self, requests: &Receiver<Request>, threads: &Threads, closers: &mut Vec<Sender<Result<()>>>) {
         while closers.is_empty() {
             let Some(request) = self.next(requests, threads) else { break };
-            // The clock is read only for a write, so an engine can be closed even if its clock panics.
+            // The clock is read only for a write. An engine can therefore be closed even if its clock panics.
             let reading = matches!(request, Request::Write(_)).then(|| self.steady.read());
             let answer = self.lock().as_mut().and_then(|committer| {
                 if committer.publication.on_demand {
@@ -133,7 +138,7 @@ impl Direct {
         }
     }
 
-    /// Returns the next request for the thread. Removes rows of dropped tables from memory until a request arrives.
+    /// Returns the next request for the thread. Until a request arrives, rows of dropped tables are removed from memory.
     fn next(&self, requests: &Receiver<Request>, threads: &Threads) -> Option<Request> {
         while self.lock().as_ref().is_some_and(Committer::has_to_reclaim) {
             // Yields first, so callers that have just received their responses can run.
@@ -153,8 +158,8 @@ impl Direct {
     }
 }
 
-/// A guard that lives as long as the committer's thread runs. When it is dropped, even during a panic, the committer stops, and callers with queued requests
-/// are notified.
+/// A guard that exists while the committer's thread runs. When it is dropped, even during a panic, the committer stops, and callers with queued requests are
+/// notified.
 struct Running<'a>(&'a Direct);
 
 impl Drop for Running<'_> {
@@ -194,7 +199,7 @@ impl Committer {
         }
     }
 
-    /// Returns `true` if rows of dropped tables must be removed from memory. They are not removed after the engine has stopped accepting writes.
+    /// Returns `true` if rows of dropped tables must be removed from memory. After the engine has stopped accepting writes, they stay in memory.
     pub(super) fn has_to_reclaim(&self) -> bool {
         !self.reclaim.is_empty() && self.shared.check_writable().is_ok()
     }

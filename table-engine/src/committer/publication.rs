@@ -1,8 +1,10 @@
 //! Publishes the state of an in-memory engine to readers.
 //!
-//! A published state shares its rows with the committer's state. Because of this sharing, the next write must copy each map node on the path to its row, and
-//! increment the reference counts of all rows in these nodes. That costs more than the write itself, so if callers run the committer, the state is published on
-//! demand. A write withdraws the published state (replaces it with a placeholder), and the next reader obtains the current state from the committer.
+//! A published state shares its rows with the committer's state. The next write must then copy each map node on the path to its row, and increment the
+//! reference counts of all rows in these nodes. That costs more than the write itself.
+//!
+//! If callers run the committer, the state is therefore published on demand. A write withdraws the published state, which means that it is replaced with a
+//! placeholder. The next reader then obtains the current state from the committer.
 
 use std::sync::Arc;
 
@@ -14,7 +16,7 @@ use crate::state::State;
 /// Determines when the committer's state is published to readers.
 #[derive(Debug, Default)]
 pub(super) struct Publication {
-    /// `true` if the state is published when a reader requests it; `false` if it is published after each group.
+    /// `true` if the state is published when a reader requests it. `false` if it is published after each group.
     pub(super) on_demand: bool,
     /// `true` if the published state has been replaced with a placeholder.
     is_withdrawn: bool,
@@ -31,7 +33,7 @@ impl Committer {
         self.publication.is_changing = false;
     }
 
-    /// If states are published on demand, replaces the published state with a placeholder, so the committer's rows are no longer shared.
+    /// Replaces the published state with a placeholder if states are published on demand. The committer's rows are then no longer shared.
     fn withdraw(&mut self) {
         if self.publication.on_demand && !self.publication.is_withdrawn {
             self.publication.is_withdrawn = true;

@@ -1,4 +1,4 @@
-//! Applies individual writes to the latest state. The frame of each accepted write is added to the group.
+//! Applies single writes to the latest state. The frame of each accepted write is added to the group.
 
 use table_store::Result;
 use table_store::name::TableName;
@@ -60,7 +60,7 @@ impl Committer {
         if let Some(gap) = gap {
             self.state.gaps.add(gap, &self.written);
         }
-        // A decision without changes, such as a receive from an empty queue, leaves the published state in place.
+        // If a decision changes nothing, the published state stays in place. An example is a receive from an empty queue.
         if positions == self.state.positions(id) && changes.is_empty() {
             return Ok(());
         }
@@ -83,7 +83,7 @@ impl Committer {
             let deleted = || changes.iter().filter(|change| change.row.is_none()).map(|change| &change.key);
             let (first, deletions) = (deleted().min().cloned(), deleted().count());
             for Change { key, row } in changes {
-                // An in-memory engine has no base with older rows to hide, so it needs no tombstones.
+                // An in-memory engine needs no tombstones, because it has no base with older rows to hide.
                 match (row, &self.disk) {
                     (None, None) => self.state.memtable.remove(&key),
                     (row, None) => self.state.memtable.set(key, row),

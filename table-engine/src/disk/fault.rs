@@ -1,4 +1,4 @@
-//! Disk errors: the task that failed, and the cause that the system reported.
+//! Disk errors: the task that failed, and the cause reported by the system.
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -56,8 +56,10 @@ impl Task {
         Error::of(DiskFault::Failed { task: self, source })
     }
 
-    /// Returns the error for a task that had no effect: `DiskFull` if the disk is full, `ServerBusy` if file descriptors or memory ran out, and `Io` for any
-    /// other cause. Do not use this function for a sync: a sync that fails on a full disk may have had an effect.
+    /// Returns the error for a task that had no effect. The code is `DiskFull` if the disk is full, `ServerBusy` if file descriptors or memory ran out, and
+    /// `Io` for any other cause.
+    ///
+    /// Do not use this function for a sync. A sync that fails on a full disk may have had an effect.
     pub(crate) fn refused(self, source: io::Error) -> Error {
         if is_full(&source) {
             Error::of(DiskFault::Full { task: self, source })
@@ -91,8 +93,7 @@ pub(crate) fn is_exhausted(error: &io::Error) -> bool {
 #[cfg(not(unix))]
 const TOO_MANY_OPEN_FILES: i32 = 4;
 
-/// Returns `true` if an error from [`Task::refused`] reports a shortage of disk space, file descriptors or memory. The task had no effect, and may succeed
-/// later.
+/// Returns `true` if an error from [`Task::refused`] reports a lack of disk space, file descriptors or memory. The task had no effect. It may succeed later.
 pub(crate) fn is_shortage(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::DiskFull | ErrorCode::ServerBusy)
 }

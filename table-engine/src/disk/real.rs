@@ -23,8 +23,8 @@ struct RealLock(File);
 impl DiskLock for RealLock {}
 
 impl Drop for RealLock {
-    /// Unlocks the file explicitly. Closing the file is not sufficient: while a child process is being started, it has a copy of the file handle until it
-    /// executes its program, and that copy keeps the lock.
+    /// Unlocks the file explicitly. Closing it is not sufficient. While a child process is being started, it has a copy of the file handle until it executes
+    /// its program. This copy keeps the lock.
     fn drop(&mut self) {
         // If unlocking fails, the lock is released when the last copy of the handle is closed.
         let _ = self.0.unlock();
@@ -40,7 +40,7 @@ pub(super) fn lock(file: File) -> io::Result<Box<dyn DiskLock>> {
     }
 }
 
-/// Converts the error for a missing file to success.
+/// Ignores the error for a missing file.
 pub(super) fn if_present(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -122,7 +122,7 @@ impl DiskFile for RealFile {
         use rustix::fs::{FallocateFlags, fallocate};
         use rustix::io::{Errno, retry_on_intr};
         match retry_on_intr(|| fallocate(&self.0, FallocateFlags::empty(), offset, bytes)) {
-            // Writing zeros allocates blocks on every file system.
+            // If the file system does not support this, zeros are written, which allocates blocks on every file system.
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.write_zeros(offset, bytes),
             outcome => Ok(outcome?),
         }

@@ -1,4 +1,4 @@
-//! Provides the state from which an engine's data is read.
+//! Returns the state that reads of an engine use.
 
 use std::sync::Arc;
 
@@ -12,13 +12,14 @@ impl Inner {
     /// Returns the current state for one read.
     ///
     /// # Errors
-    /// `EngineClosed` if the engine is closed, or if an in-memory engine's process was forked while another thread held the committer's lock; `EnginePoisoned`
-    /// if an incomplete write left no state to read.
+    /// - `EngineClosed` if the engine is closed.
+    /// - `EngineClosed` if the process of an in-memory engine was forked while another thread held the committer's lock.
+    /// - `EnginePoisoned` if an incomplete write left no state to read.
     pub(crate) fn state(&self) -> Result<Guard<Arc<State>>> {
         match (self.shared.published()?, &self.direct) {
             (Some(state), _) => Ok(state),
             (None, Some(direct)) => direct.state(|| self.check_process()).map(Guard::from_inner),
-            // Only a committer that runs on its callers' threads (`direct`) withdraws the published state, so this case does not occur.
+            // This case does not occur, because only a committer that runs on its callers' threads (`direct`) withdraws the published state.
             (None, None) => Err(self.shared.gone()),
         }
     }

@@ -23,7 +23,7 @@ use crate::timestamps::SteadyClock;
 /// The capacity of the committer's request queue. When the queue is full, further writers block.
 const QUEUE: usize = 1_024;
 
-/// The connection between an engine's handles and the committer.
+/// The connection from an engine's handles to the committer.
 struct Writer {
     requests: Sender<Request>,
     direct: Option<Arc<Direct>>,

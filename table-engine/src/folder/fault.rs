@@ -1,4 +1,4 @@
-//! Folder errors: another program's files, use by another engine, or an unsupported format.
+//! Errors of folders: files of another program, use by another engine, or an unsupported format.
 
 use std::path::PathBuf;
 

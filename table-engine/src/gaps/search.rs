@@ -1,11 +1,11 @@
-//! Finds the longest gap (a key range without rows) during a scan.
+//! A search for the longest gap (a key range without rows) during a scan.
 
 use super::{FoundGap, Gaps};
 use crate::key::{Span, SplitKey};
 
-/// A gap must contain at least this many consecutive tombstones to be reported.
+/// The minimum number of consecutive tombstones in a reported gap.
 const WORTH: usize = 64;
-/// Skipping a gap takes a scan about as long as visiting this many tombstones.
+/// The cost of skipping a gap. A scan skips a gap in about the time in which it visits this many tombstones.
 const SKIPPED: usize = 16;
 
 /// The gaps seen by a scan: the longest gap so far, and the current gap.
@@ -13,9 +13,9 @@ pub(in super::super) struct Search<'s> {
     span: &'s Span,
     /// `true` if the scan has not found a row since the current gap began.
     is_in_gap: bool,
-    /// The start of the current gap, or `None` if it begins at the start of the scan.
+    /// The start of the current gap, or `None` if the gap starts where the scan starts.
     start: Option<Vec<u8>>,
-    /// The number of tombstones in the current gap. Each known gap skipped within it counts as [`SKIPPED`] tombstones.
+    /// The number of tombstones in the current gap. If the scan skips a known gap within it, that gap counts as [`SKIPPED`] tombstones.
     passed: usize,
     longest: Option<(usize, Span)>,
 }

@@ -1,4 +1,4 @@
-//! Tests that states with gaps agree with a simple map, even with snapshots, late gap reports, rolled-back writes, and checkpoints.
+//! Tests that states with gaps agree with a simple map. The tests include snapshots, late gap reports, rolled-back writes, and checkpoints.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
@@ -165,7 +165,7 @@ proptest! {
     }
 }
 
-/// Returns a state whose rows have all been written and then deleted, and the written keys.
+/// Returns a state and its written keys. All rows of the state have been written and then deleted.
 fn emptied() -> (Known, WrittenKeys) {
     let (mut known, mut written) = (Known::default(), WrittenKeys::default());
     for puts in [true, false] {

@@ -1,4 +1,4 @@
-//! Errors found while a journal is read.
+//! Errors found when a journal is read.
 
 use std::path::PathBuf;
 

@@ -10,7 +10,7 @@ use crate::bytes::{Reader, Writer};
 pub(crate) const HEADER: u64 = 40;
 const MAGIC: &[u8; 8] = b"TBLJRNL\0";
 const VERSION: u32 = 3;
-/// The oldest readable version of the format. In this version, the sequence number in the header is exactly that of the first frame; in later versions, it is a
+/// The oldest readable version of the format. In this version, the sequence number in the header is that of the first frame. In later versions, it is only a
 /// lower bound.
 const EXACT: u32 = 2;
 const SUFFIX: &str = ".journal";

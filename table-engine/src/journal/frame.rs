@@ -1,4 +1,4 @@
-//! Journal frames. Each frame contains one transaction and its results, which is everything needed to replay it (`docs/format.md`, "Journal").
+//! Journal frames. A frame contains one transaction and its results, so it can be replayed without any other data (`docs/format.md`, "Journal").
 //!
 //! ```text
 //! 0   u32  bytes of the record
@@ -24,7 +24,7 @@ pub(crate) const HEADER: usize = 28;
 /// The offset of the head's checksum within a frame.
 const HEAD: usize = 24;
 
-/// The maximum total size of a transaction's changes in [bytes](Change::bytes). The limit follows from the length of a record, which is a `u32`.
+/// The maximum total size of a transaction's changes in [bytes](Change::bytes). The length of a record is a `u32`, which sets this limit.
 pub(crate) const MOST_BYTES: u64 = u32::MAX as u64;
 
 const WRITE: u8 = 1;
@@ -39,7 +39,7 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// Returns an upper bound on the number of bytes that the change adds to a record. It includes a share of the fields that precede the changes.
+    /// Returns an upper bound on the number of bytes that the change adds to a record. It includes a share of the fields before the changes.
     pub(crate) fn bytes(&self) -> u64 {
         const FIELDS: usize = 32;
         (FIELDS + self.key.len() + self.row.as_ref().map_or(0, |row| row.as_bytes().len())) as u64
@@ -76,7 +76,7 @@ impl Record {
             Self::Write { ticks, changes } => {
                 out.u8(WRITE);
                 out.u64(*ticks);
-                // All keys in a transaction are in the same partition, so the bytes of the partition are written only once.
+                // All keys of a transaction are in the same partition, so the bytes of the partition are written only once.
                 let shared = changes.first().map_or(0, |change| partition_bytes(&change.key));
                 out.bytes(changes.first().and_then(|change| change.key.get(..shared)).unwrap_or_default());
                 for change in changes {
@@ -181,7 +181,7 @@ impl Head {
         Some(u64::from_le_bytes(bytes.get(8..16)?.try_into().ok()?))
     }
 
-    /// Reads the head of a frame. Returns `None` if the head was not written with this salt.
+    /// Reads the head of a frame. Returns `None` if the head was written with a different salt, or if the bytes are not a head.
     pub(crate) fn read(bytes: &[u8], salt: Salt) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let (length, checksum) = (reader.u32()?, reader.u32()?);
@@ -193,7 +193,7 @@ impl Head {
         holds.then_some(head)
     }
 
-    /// Returns the checksum of a file's frames up to and including this one. `before` is the checksum of the earlier frames, or 0 if this is the first frame.
+    /// Returns the checksum over a file's frames up to and including this one. `before` is the checksum over the earlier frames, or 0 for the first frame.
     pub(crate) fn chain(&self, before: u32) -> u32 {
         crc32c::crc32c_append(before, &self.checksum.to_le_bytes())
     }

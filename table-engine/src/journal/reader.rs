@@ -1,4 +1,4 @@
-//! A reader for journal files. It reads one frame at a time, and distinguishes an interrupted last write from corruption.
+//! A reader for journal files. It reads one frame at a time. It can tell an interrupted last write from corruption.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(crate) struct End {
     pub(crate) offset: u64,
     /// The sequence number of the next frame.
     pub(crate) sequence: u64,
-    /// `true` if only zeros follow the last intact frame; `false` if the last write was torn.
+    /// `true` if only zeros follow the last intact frame. `false` if the last write was torn.
     pub(crate) clean: bool,
     /// The first offset that is not known to have been synced.
     pub(crate) unsynced: u64,
@@ -47,7 +47,7 @@ impl Read for From<'_> {
     }
 }
 
-/// Returns the sequence number of a file's first frame, or `None` if the file does not start with a valid frame head.
+/// Returns the sequence number of a file's first frame. Returns `None` if the file does not start with a valid frame head.
 pub(crate) fn first(path: &Path, file: &dyn DiskFile, salt: Salt, length: u64) -> Result<Option<u64>> {
     let mut head = Vec::with_capacity(HEADER);
     let from = From { file, offset: file::HEADER.min(length), length };
@@ -56,13 +56,13 @@ pub(crate) fn first(path: &Path, file: &dyn DiskFile, salt: Salt, length: u64) -
     Ok(Head::read(&head, salt).map(|head| head.sequence))
 }
 
-/// Passes the record of every intact frame to `apply`, in order, and finds the end of the frames. All frames before `mark`, a position in the file, are known
-/// to have been durable.
+/// Passes the record of every intact frame to `apply`, in order, and finds the end of the frames. `mark` is a position in the file. All frames before it are
+/// known to have been durable.
 ///
 /// # Errors
-/// `Corrupted` if the frames before the mark differ from the frames that were durable, or if a durable frame is corrupted. A frame was durable if a later
-/// intact frame was written after its sync. An intact frame after a corrupted one proves nothing on its own, because the frames of one unsynced write may reach
-/// the disk in any order.
+/// - `Corrupted` if the frames before the mark differ from the frames that were durable.
+/// - `Corrupted` if a durable frame is corrupted. A frame was durable if a later intact frame was written after its sync. The position of an intact frame after
+///   a corrupted one proves nothing, because the frames of one unsynced write may reach the disk in any order.
 pub(crate) fn read(
     path: &Path,
     file: &Arc<dyn DiskFile>,
@@ -91,7 +91,7 @@ pub(crate) fn read(
         if !rest.synced_later {
             return Ok(end);
         }
-        // IMPORTANT: since the search began, a concurrent writer may have written this frame and later ones. If so, the frame is intact when it is read again.
+        // IMPORTANT: a concurrent writer may have written this frame and later ones since the search began. If so, the frame is intact when it is read again.
         if end.sequence == before {
             return Err(corrupted(path, end.offset));
         }
@@ -130,8 +130,8 @@ fn read_frames(
     Ok(())
 }
 
-/// Reads the next frame into `record` without checking it, and returns the frame's head. Returns `None` if no frame follows, or if the frame would extend
-/// beyond the end of the file.
+/// Reads the next frame into `record` without checking it, and returns the frame's head. Returns `None` if no frame follows, or if the frame is longer than the
+/// rest of the file.
 fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) -> io::Result<Option<Head>> {
     let mut head = Vec::with_capacity(HEADER);
     source.take(HEADER as u64).read_to_end(&mut head)?;
@@ -148,7 +148,7 @@ fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) 
 struct Rest {
     /// `true` if the bytes are all zeros.
     clean: bool,
-    /// `true` if a later intact frame proves that the frame expected here had been synced.
+    /// `true` if a later intact frame proves that the frame at this position had been synced.
     synced_later: bool,
 }
 
@@ -159,7 +159,7 @@ impl Rest {
         const ZEROS: [u8; BLOCK + HEADER - 1] = [0; BLOCK + HEADER - 1];
         let mut rest = Self { clean: true, synced_later: false };
         let mut block = Vec::with_capacity(ZEROS.len());
-        // Each block is read with some additional bytes, so it includes all heads that start in it.
+        // Each block is read together with some bytes that follow it, so it includes all heads that start in it.
         for start in (end.offset..length).step_by(BLOCK) {
             let count = usize::try_from(length - start).unwrap_or(usize::MAX).min(ZEROS.len());
             block.resize(count, 0);
@@ -169,8 +169,8 @@ impl Rest {
             }
             rest.clean = false;
             for (place, bytes) in (start..).zip(block.windows(HEADER)) {
-                // The file has room for a limited number of frames, so a sequence number that is too far ahead, or that belongs to the file's old content, is
-                // rejected without computing a checksum.
+                // The file can contain only a limited number of frames. A sequence number that is too far ahead or belongs to the file's old content is
+                // therefore rejected without computing a checksum.
                 let is_near = |sequence: u64| sequence.wrapping_sub(end.sequence) < length;
                 if Head::peek(bytes).is_some_and(is_near)
                     && let Some(head) = Head::read(bytes, salt).filter(|head| head.durable > end.sequence)
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn the_search_after_a_torn_frame_reads_each_byte_once_for_any_values() {
-        // Each offset of the value looks like a plausible length, sequence number and durable number.
+        // At each offset, the value looks like a plausible length, sequence number and durable number.
         let value = 200_000_u64.to_le_bytes().into_iter().cycle().take(400_000);
         let bytes: Vec<u8> =
             std::iter::repeat_n(0, usize::try_from(file::HEADER).unwrap()).chain(value).collect();
@@ -296,7 +296,7 @@ mod tests {
         out.raw(&[0; 40]);
         let mut ends = Vec::new();
         for sequence in 1..=3 {
-            // Each frame follows a sync of the frames before it.
+            // Each frame is written after a sync of the frames before it.
             let record = Record::Drop { ticks: sequence, id: 7 };
             crate::journal::frame::write(&record, salt, sequence, sequence, &mut out);
             ends.push(out.as_bytes().len());

@@ -1,5 +1,7 @@
-//! Reuse of journal files. A journal file whose rows are all in the base becomes the next journal file. Overwriting old bytes requires neither new disk blocks
-//! nor a new file length, so a sync does not wait for other file system metadata, such as the metadata of runs being written.
+//! Reuse of journal files. If all rows of a journal file are in the base, the file becomes the next journal file.
+//!
+//! Overwriting old bytes requires neither new disk blocks nor a new file length. A sync therefore does not wait for other file system metadata, such as that of
+//! runs being written.
 
 use std::path::Path;
 
@@ -9,8 +11,10 @@ use crate::disk::{Disk, fault::Task};
 use crate::journal::Tail;
 use crate::journal::file::{self, FileHeader, Salt};
 
-/// Durably renames the journal file with number `old` to number `new`, and truncates it to at most `room` bytes. Sequence numbers in the file start at
-/// `sequence`. Returns `None` if the file has other hard links, because its frames may still be needed in another folder.
+/// Durably renames the journal file with number `old` to number `new`, and truncates it to at most `room` bytes. The sequence numbers in the renamed file start
+/// at `sequence`.
+///
+/// Returns `None` if the file has other hard links, because another folder may still need its frames.
 pub(crate) fn reuse(
     disk: &dyn Disk,
     folder: &Path,

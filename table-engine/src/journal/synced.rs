@@ -1,8 +1,9 @@
-//! The record of synced frames (`docs/format.md`, "Synced frames"): a file that stores how far the journal is known to be durable. It reveals a journal that
-//! was truncated after a close, or replaced by an older copy. Without this record, such a journal would look like one whose last write was interrupted by a
-//! crash.
+//! The record of synced frames. This file stores how far the journal is known to be durable (`docs/format.md`, "Synced frames").
 //!
-//! The record may be older than the journal. It is never newer, because it is written after the frames were synced.
+//! The record reveals that a journal was truncated after a close, or replaced by an older copy. Without it, such a journal would look as if a crash had
+//! interrupted its last write.
+//!
+//! The record may be older than the journal, but it is never newer, because it is written after the frames have been synced.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ const MAGIC: &[u8; 8] = b"TBLSYNC\0";
 const VERSION: u32 = 1;
 /// The number of bytes in a record.
 const RECORD: usize = 52;
-/// The distance in bytes between the two records. It is large enough that a write to one record never touches a sector of the other.
+/// The distance in bytes between the two records. It is so large that a write to one record never touches a sector of the other.
 const DISTANCE: u64 = 4096;
 
 /// A position in the journal before which all frames are durable.
@@ -37,7 +38,7 @@ pub(crate) struct Mark {
     pub(crate) frames: u32,
 }
 
-/// The two records in the file, each with the identity of the engine that wrote it. A missing or corrupted record is `None`.
+/// The two records in the file. Each contains the identity of the engine that wrote it. A missing or corrupted record is `None`.
 #[derive(Debug, Default)]
 pub(crate) struct Records([Option<(Uuid, Mark)>; 2]);
 
@@ -78,7 +79,8 @@ impl Records {
     /// Reads a folder's record of synced frames. A missing file and corrupted records are ignored.
     ///
     /// # Errors
-    /// `ServerBusy` if file descriptors or memory ran out; any other disk error when the file is opened.
+    /// - `ServerBusy` if file descriptors or memory ran out.
+    /// - Any other disk error when the file is opened.
     pub(crate) fn read(disk: &dyn Disk, folder: &Path) -> Result<Self> {
         let path = folder.join(SYNCED);
         let file = match disk.open_to_read(&path) {
@@ -97,7 +99,7 @@ impl Records {
         Ok(Self([record(0)?, record(DISTANCE)?]))
     }
 
-    /// Returns an engine's latest mark, and the index of its record. Marks of other engines, which remain if the folder's files were replaced, are ignored.
+    /// Returns an engine's latest mark, and the index of its record. Marks of other engines are ignored. They remain if the folder's files were replaced.
     fn latest(&self, engine: Uuid) -> Option<(usize, Mark)> {
         let own = self.0.iter().enumerate().filter_map(|(place, record)| {
             record.filter(|(of, _)| *of == engine).map(|(_, mark)| (place, mark))
@@ -112,7 +114,7 @@ impl Records {
 }
 
 impl Synced {
-    /// Creates the writer of a folder's record of synced frames, which continues after the given records.
+    /// Creates the writer of a folder's record of synced frames. It continues after the given records.
     pub(crate) fn new(disk: &Arc<dyn Disk>, folder: &Path, records: &Records, engine: Uuid) -> Self {
         Self { disk: Arc::clone(disk), folder: folder.into(), engine, last: records.latest(engine) }
     }
@@ -131,7 +133,7 @@ impl Synced {
         }
     }
 
-    /// Overwrites the record at `place`. The caller passes the index of the older record, so a torn write leaves the newer one intact.
+    /// Overwrites the record with index `place`. The caller passes the index of the older record, so a torn write leaves the newer record intact.
     fn write(&self, place: usize, mark: Mark) -> io::Result<()> {
         let path = self.folder.join(SYNCED);
         let (file, is_new) = match self.disk.open(&path, false) {

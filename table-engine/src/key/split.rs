@@ -1,13 +1,13 @@
-//! Keys split into a prefix and a rest, as they are stored in the blocks of the base.
+//! Keys that are split into a prefix and a rest, as in the blocks of the base.
 
-/// A key split into two parts: a prefix, which it usually shares with neighbouring keys, and the rest. The two parts are joined only on demand, because filters
-/// reject most rows without reading their keys.
+/// A key split into a prefix and the rest. Neighbouring keys usually have the same prefix. The two parts are joined only when the whole key is needed, because
+/// filters reject most rows without reading their keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SplitKey<'k> {
     front: &'k [u8],
     rest: &'k [u8],
-    /// `true` if the entry has the same prefix as the previous entry, and its row has the same property names and types. In that case, neither the prefix nor
-    /// the property names and types have to be compared again.
+    /// `true` if the entry has the same prefix as the previous entry, and its row has the same property names and types. The caller then need not compare them
+    /// again.
     pub(crate) is_alike: bool,
 }
 

@@ -94,7 +94,7 @@ proptest! {
         let span = Span::of(7, &keys);
         let bytes = key(table, &stored_partition, &stored_row);
         let inside = span.start <= bytes && bytes < span.end;
-        // A span over several partitions does not restrict the row keys, so these are checked separately.
+        // A span over several partitions does not restrict the row keys, so they are checked separately.
         let rows = keys.partition_key.single().is_none() || keys.row_key.contains(&stored_row);
         let wanted = table == 7 && keys.partition_key.contains(&stored_partition) && rows;
         prop_assert_eq!(inside, wanted);

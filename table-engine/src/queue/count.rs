@@ -1,4 +1,4 @@
-//! Counts a queue's messages in portions, so a long queue does not block an executor thread.
+//! Counts the messages of a queue in portions, so a long queue does not block an executor thread.
 
 use std::future::poll_fn;
 use std::ops::ControlFlow;
@@ -11,7 +11,7 @@ use super::{rows, table_of};
 use crate::base::Skipped;
 use crate::engine::Engine;
 
-/// A count yields to the executor after reading this many rows.
+/// The number of rows after which a count yields to the executor.
 const PORTION: usize = if cfg!(test) { 3 } else { 10_000 };
 
 impl Engine {

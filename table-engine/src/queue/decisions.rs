@@ -17,10 +17,12 @@ use crate::queue::rows::{self, Shown};
 
 /// The maximum number of expired messages that one decision removes.
 pub(super) const EXPIRED: usize = 256;
-/// One in every `PUTS` put operations searches for expired messages. The others read nothing, because a search delays all writers of the engine.
+/// A put searches for expired messages only once in this many put operations. The others read nothing, because a search delays all writers of the engine.
 const PUTS: usize = 8;
-/// The maximum number of expired messages that a put removes. It is greater than [`PUTS`], and each search continues where the last one ended, so expired
-/// messages are removed faster than new messages are added. This limits the share of expired messages in a queue without receivers.
+/// The maximum number of expired messages that a put removes. This limits the share of expired messages in a queue without receivers.
+///
+/// The number is greater than [`PUTS`], and each search continues where the last one ended. Expired messages are therefore removed faster than new messages are
+/// added.
 const EXPIRED_AT_PUT: usize = 2 * PUTS;
 /// The maximum number of entries that a put examines to find expired messages.
 const EXAMINED_AT_PUT: usize = 8 * PUTS;
@@ -28,7 +30,7 @@ const EXAMINED_AT_PUT: usize = 8 * PUTS;
 const EXAMINED_AT_PEEK: usize = 2 * EXPIRED;
 /// The maximum number of corrupted rows that one decision sets aside.
 const DAMAGED: usize = 16;
-/// The maximum number of tombstones that one decision skips. Callers skip longer sequences on their own threads.
+/// The maximum number of tombstones that one decision skips. If more follow, the caller skips them on its own thread.
 pub(super) const TRACES: usize = 256;
 
 /// Returns the sum of `now` and `time`, in ticks.
@@ -40,11 +42,12 @@ fn after(now: u64, time: Duration) -> u64 {
 /// Adds a message to the queue, and returns its lease.
 pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Result<Lease> {
     ground.grow()?;
-    // The first put after the engine is opened also searches, so expired messages are removed even if a program puts only a few messages each time it runs.
+    // The first put after the engine has been opened also searches. Otherwise, expired messages would remain if a program puts only a few messages each time it
+    // runs.
     if ground.positions.puts == 0 {
         let from = ground.positions.search;
-        // If the queue cannot be read, its expired messages remain, but the new message is still added. The next search then starts at the head, as it does
-        // after a search that has examined all visible messages.
+        // If the queue cannot be read, its expired messages remain, but the new message is still added. The next search then starts at the head. It also starts
+        // there if the last search has examined all visible messages.
         let end = remove_expired(ground, from, EXPIRED_AT_PUT, EXAMINED_AT_PUT);
         ground.positions.search = end.ok().flatten().unwrap_or_default();
     }
@@ -64,7 +67,7 @@ pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Result<Lease
     Ok(Lease::new(message, receipt, rows::datetime(visible)))
 }
 
-/// Hides a message for the visibility timeout `hidden`. Returns the new receipt, and the time at which the message becomes visible.
+/// Hides a message for the visibility timeout `hidden`. Returns the new receipt, and the time at which the message becomes visible again.
 fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) -> (PopReceipt, u64) {
     let visible = after(ground.now, hidden);
     let (key, receipt) = rows::shown_key(ground.table, visible, ground.ticks, place);
@@ -72,13 +75,13 @@ fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) 
     (receipt, visible)
 }
 
-/// The visible messages that a decision has found, ordered by the time at which they became visible.
+/// The visible messages that a decision has found. They are sorted by the time at which they became visible.
 struct Visible {
     found: Vec<(Key, Shown)>,
     expired: Vec<(Key, Shown)>,
     damaged: Vec<(Key, Row)>,
     rest: Rest,
-    /// Once the messages and corrupted rows listed here are removed, no message remains before this position.
+    /// The position before which no message remains once the messages and corrupted rows listed here have been removed.
     front: Front,
 }
 
@@ -89,11 +92,11 @@ pub(super) enum Rest {
     Nothing,
     /// More messages follow, visible or expired.
     Messages,
-    /// Tombstones of received messages follow, and possibly messages after them. Each readable message before the given position was examined.
+    /// Tombstones of received messages follow, and possibly messages after them. Every readable message before the given position was examined.
     Traces(Front),
 }
 
-/// Finds the first `count` messages at or after the position `from` that became visible no later than the time `until`.
+/// Finds the first `count` messages at or after the position `from`. Only messages that became visible at the time `until` or earlier are included.
 fn visible(ground: &mut Ground<'_>, from: Front, count: usize, until: u64) -> Result<Visible> {
     let front = Front { instant: until, ticks: 0 };
     let (found, expired, damaged) = (Vec::new(), Vec::new(), Vec::new());
@@ -132,10 +135,12 @@ fn visible(ground: &mut Ground<'_>, from: Front, count: usize, until: u64) -> Re
     Ok(visible)
 }
 
-/// Hides up to `count` visible messages for the visibility timeout `hidden`. Returns their leases, and the state of the rest of the queue. A message with a
-/// corrupted text is hidden without a lease, and a corrupted visibility row is set aside, so the messages after it can be received. Messages before `from` are
-/// not received. Messages that became visible after `began`, the time of the call's first decision, are not received either. A message that the call itself
-/// hides becomes visible after that time, so even a long call examines each message only once.
+/// Hides up to `count` visible messages for the visibility timeout `hidden`. Returns their leases, and the state of the rest of the queue.
+///
+/// - A message with a corrupted text is hidden without a lease. A corrupted visibility row is set aside. In both cases, the messages after it can be received.
+/// - Messages before `from` are not received.
+/// - Messages that became visible after `began`, the time of the call's first decision, are not received. These include messages that the call itself has
+///   hidden, so even a long call examines each message only once.
 pub(super) fn receive(
     ground: &mut Ground<'_>,
     from: Front,
@@ -161,20 +166,22 @@ pub(super) fn receive(
         ground.put(rows::aside_key(ground.table, &key)?, aside);
         ground.delete(key);
     }
-    // IMPORTANT: the clock never goes backwards, so a message that is put or hidden later becomes visible at `began` or later, and is never before the head.
-    // The head saves each receive from having to skip the tombstones of all received messages.
+    // IMPORTANT: the clock never goes backwards. A message that is put or hidden later therefore becomes visible at `began` or later, and is never before the
+    // head. Thanks to the head, a receive need not skip the tombstones of all received messages.
     ground.pass(from, front);
     Ok((leases, rest))
 }
 
-/// Called when a peek has skipped many tombstones and expired messages. Removes expired messages, starting at `from`, and advances the head of the queue to the
-/// first remaining message.
+/// Removes expired messages, starting at `from`, and advances the head of the queue to the first remaining message. This function is called when a peek has
+/// skipped many tombstones and expired messages.
 pub(super) fn clean(ground: &mut Ground<'_>, from: Front) -> Result<()> {
     remove_expired(ground, from, EXPIRED, EXAMINED_AT_PEEK).map(|_| ())
 }
 
-/// Removes up to `most` expired messages from the queue, starting at `from` and examining at most `examined` entries. If no message is before `from`, advances
-/// the head to the first remaining message. Returns the position of the first entry that was not examined, or `None` if all entries were examined.
+/// Removes up to `most` expired messages from the queue. The search starts at `from` and examines at most `examined` entries. Returns the position of the first
+/// entry that was not examined, or `None` if all entries were examined.
+///
+/// If no message is before `from`, the head advances to the first remaining message.
 fn remove_expired(
     ground: &mut Ground<'_>,
     from: Front,

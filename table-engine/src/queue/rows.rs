@@ -1,5 +1,5 @@
-//! The rows of a queue (`docs/format.md`, "Queues"). Each message has two rows: one keyed by its id, and one keyed by the time it becomes visible. A corrupted
-//! visibility row is set aside: it is moved to a separate key.
+//! The rows of a queue (`docs/format.md`, "Queues"). Each message has two rows: one keyed by its id, and one keyed by the time at which it becomes visible. A
+//! corrupted visibility row is set aside, which means that it is moved to a separate key.
 
 use std::iter;
 
@@ -19,15 +19,16 @@ use crate::state::State;
 
 /// The partition of all rows of a queue. A queue has only one partition, because both rows of a message are changed in one transaction.
 pub(crate) const PARTITION: &str = "";
-/// The number of digits of a time, in ticks, in a key.
+/// The number of digits of a time in a key. The time is in ticks.
 const TICKS: usize = 19;
-/// The maximum number of bytes of a corrupted row that are kept. An intact row has about 100 bytes.
+/// The maximum number of bytes that are kept of a corrupted row. An intact row has about 100 bytes.
 const ASIDE: usize = 1_024;
-/// The number of digits of a message's index within its transaction, in a key.
+/// The number of digits in a key for a message's index within its transaction.
 const PLACE: usize = 2;
 
-/// Returns the key of a message's visibility row, and the pop receipt, which consists of the digits of that key. `ticks` is the Timestamp of the transaction
-/// that writes the key, and `place` is the message's index in that transaction.
+/// Returns the key of a message's visibility row, and the pop receipt. The receipt consists of the digits of the key.
+///
+/// `ticks` is the Timestamp of the transaction that writes the key. `place` is the message's index in this transaction.
 pub(crate) fn shown_key(table: u32, visible: u64, ticks: u64, place: usize) -> (Key, PopReceipt) {
     let receipt = format!("{visible:0TICKS$}{ticks:0TICKS$}{place:0PLACE$}");
     (key_of(table, &format!("v{receipt}")), PopReceipt::new(receipt))
@@ -51,7 +52,7 @@ pub(crate) fn new_id(ticks: u64) -> MessageId {
     MessageId::new(Uuid::from_u128(u128::from(ticks)).hyphenated().to_string())
 }
 
-/// Returns the key for a corrupted row that is set aside: an `x`, followed by the row's `RowKey`.
+/// Returns the key for a corrupted row that is set aside. It consists of an `x` and the row's `RowKey`.
 pub(super) fn aside_key(table: u32, damaged: &[u8]) -> Result<Key> {
     let (_, row_key) = key::KeyReader::default().split(damaged)?;
     Ok(key_of(table, &format!("x{}", String::from_utf8_lossy(row_key))))
@@ -74,7 +75,7 @@ fn key_of(table: u32, row_key: &str) -> Key {
     bytes.into()
 }
 
-/// Returns the span of the messages that become visible at or after a given position, but no later than a given time.
+/// Returns the span of the messages at or after a position. It ends with the last message that becomes visible no later than a given time.
 pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
     let Front { instant, ticks } = from;
     let lower = std::ops::Bound::Included(format!("v{instant:0TICKS$}{ticks:0TICKS$}"));
@@ -82,8 +83,10 @@ pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
     Span::of(table, &KeyRange::rows(PARTITION, TextRange { lower, upper }))
 }
 
-/// Returns the position of a message in visibility order, given the key of its visibility row. If the key is corrupted, its number ends at the first byte that
-/// is not a digit, and the missing digits count as zeros. This way, no intact key lies between the returned position and the corrupted key.
+/// Returns the position of a message in visibility order, given the key of its visibility row.
+///
+/// In a corrupted key, the number ends at the first byte that is not a digit, and the missing digits count as zeros. No intact key then lies between the
+/// returned position and the corrupted key.
 pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     let (_, row_key) = key::KeyReader::default().split(key)?;
     let mut digits =
@@ -95,8 +98,9 @@ pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     Ok(Front { instant: number(), ticks: number() })
 }
 
-/// Returns the start of the first part that a scan from `from` skipped because of a disk error, or the last position if it skipped none. The part may become
-/// readable later, so the queue's head must not move past it. Messages in corrupted parts are lost, so these parts do not count.
+/// Returns the start of the first part that a scan from `from` skipped because of a disk error. Returns the last position if the scan skipped no such part.
+///
+/// The part may become readable later, so the queue's head must not move past it. Corrupted parts do not count, because their messages are lost.
 pub(super) fn end_of_readable(table: u32, from: Front, skipped: &Skipped) -> Result<Front> {
     let Some(first) = skipped.first_disk_error() else { return Ok(Front::LAST) };
     let is_before = first < shown_span(table, from, from.instant).start;
@@ -107,7 +111,7 @@ fn corrupted(part: &'static str) -> Error {
     Error::of(StoredQueueFault::Broken(part))
 }
 
-/// The row that stores the visibility of a message.
+/// The row that contains the visibility of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shown {
     pub(crate) id: MessageId,
@@ -210,7 +214,7 @@ pub(super) fn report(key: &[u8], error: &Error) {
     event!(warn, row_key, %error, "the visibility of a message cannot be read");
 }
 
-/// Returns the message assembled from its two rows, or `None` if its text is corrupted.
+/// Returns the message that its two rows describe, or `None` if its text is corrupted.
 pub(crate) fn readable(state: &State, table: u32, shown: &Shown) -> Result<Option<Message>> {
     match message(state, table, shown) {
         Err(error) if error.code() == ErrorCode::Corrupted => {

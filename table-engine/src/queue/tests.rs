@@ -1,5 +1,5 @@
-//! Tests the guarantees of the engine's queues: queues survive a crash, agree with a simple model, and never deliver a message to two receivers at the same
-//! time.
+//! Tests the guarantees of the engine's queues. A queue survives a crash, behaves like a simple model, and never delivers a message to two receivers at the
+//! same time.
 
 mod damaged;
 mod expired;
@@ -33,7 +33,7 @@ fn work() -> QueueName {
     QueueName::new("work").unwrap()
 }
 
-/// Returns engine options with a test clock, and the variable that sets the clock's time.
+/// Returns engine options with a test clock, and the variable that contains the clock's time.
 fn clocked() -> (EngineOptions, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(BEGIN));
     let clock = Arc::clone(&time);
@@ -358,7 +358,7 @@ proptest! {
         let mut model: BTreeMap<String, Held> = BTreeMap::new();
         // Every lease issued so far. The model stores only the last lease of each message.
         let mut leases: Vec<Lease> = Vec::new();
-        // The incarnation stays the same until the queue is deleted, so programs can store it with external data about the queue.
+        // The incarnation stays the same until the queue is deleted. Programs can therefore store it with external data about the queue.
         let mut incarnation = engine.queue_incarnation(&work()).unwrap();
         let mut incarnations = HashSet::from([incarnation]);
         for (n, step) in steps.into_iter().enumerate() {
@@ -450,7 +450,7 @@ proptest! {
                 Step::Checkpoint => block_on(engine.checkpoint()).unwrap(),
                 Step::Reopen => {
                     drop(engine);
-                    // A reopened engine continues after its last Timestamp, which may be several ticks ahead of a clock that has stopped.
+                    // A reopened engine continues after its last Timestamp. If the clock has stopped, that Timestamp may be several ticks ahead of it.
                     time.fetch_add(1_000, Ordering::SeqCst);
                     engine = options.clone().open(folder.path()).unwrap();
                 }

@@ -1,5 +1,6 @@
-//! Functions for fuzzing the engine's formats. Each function accepts any bytes, panics if a guarantee is broken, and returns `true` if the bytes are valid. Not
-//! public API.
+//! Functions for fuzzing the engine's formats. Each function accepts any bytes, and returns `true` if they are valid. It panics if a guarantee is broken.
+//!
+//! This module is not part of the public API.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -77,7 +78,7 @@ pub fn journal(bytes: &[u8]) -> bool {
 pub fn record(bytes: &[u8]) -> bool {
     let Some(record) = Record::read(bytes) else { return false };
     if let Record::Write { changes, .. } = &record {
-        // All rows in a transaction are in one partition, so a record with several partitions is never written.
+        // All rows of a transaction are in one partition, so the engine never writes a record with several partitions.
         let first: &[u8] = changes.first().map_or(&[], |change| &change.key);
         let partition = first.get(..frame::partition_bytes(first)).unwrap_or_default();
         if !changes.iter().all(|change| change.key.starts_with(partition)) {

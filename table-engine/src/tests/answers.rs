@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use super::*;
 use crate::failpoint::{Action, Hook, Step};
 
-/// Returns the result of a future that depends only on the engine for progress.
+/// Returns the result of a future. Only the engine may be needed for its progress.
 fn answered<T>(what: &str, future: impl Future<Output = T>) -> T {
     let mut future = Box::pin(future);
     let began = Instant::now();
@@ -27,7 +27,7 @@ fn poll<F: Future>(future: &mut Pin<Box<F>>, waker: &Waker) -> Poll<F::Output> {
     future.as_mut().poll(&mut Context::from_waker(waker))
 }
 
-/// Returns a hook, and the flag and channels that control it. The hook waits at a step until it is released, then calls `then`.
+/// Returns a hook, with the flag and the channels that control it. The hook waits at a step until it is released, and then calls `then`.
 fn stopping_at(
     step: Step,
     then: fn() -> Action,
@@ -179,7 +179,7 @@ fn the_last_handle_may_be_dropped_on_the_committer_thread() {
         task.0.lock().unwrap().as_mut().unwrap().as_mut().poll(&mut Context::from_waker(&waker)).is_pending()
     );
     has_stopped.recv().unwrap();
-    // From here on, only the committer keeps the task alive, through its waker, and the task keeps the engine alive.
+    // From here on, only the committer keeps the task alive, through its waker. The task in turn keeps the engine alive.
     drop((waker, task));
     armed.store(false, Ordering::SeqCst);
     drop(release);
@@ -203,7 +203,7 @@ fn writes_dropped_behind_a_full_queue_stop_no_other_and_are_atomic() {
     let mut writes: Vec<_> = keys.iter().map(submit).collect();
     assert!(writes.iter_mut().all(|write| poll(write, Waker::noop()).is_pending()));
     has_stopped.recv().unwrap();
-    // A large prime stride removes the writes in a scattered order.
+    // A large prime stride removes the writes in scattered order.
     while !writes.is_empty() {
         drop(writes.swap_remove(7_919 % writes.len()));
     }

@@ -1,4 +1,4 @@
-//! Tests of backups: a backup taken during writes is complete, a later backup copies only new data, and an interrupted or corrupted backup is never accepted as
+//! Tests of backups. A backup taken during writes is complete, and a later backup copies only new data. An interrupted or corrupted backup is never accepted as
 //! complete.
 
 use proptest::prelude::*;
@@ -69,7 +69,7 @@ fn broken_rows_are_not_copied_as_if_they_were_intact() {
     assert_eq!(Engine::restore(copy.path(), restored).unwrap_err().code(), ErrorCode::FolderNotOurs);
 }
 
-/// Opens an engine whose checkpoint threshold is so small that a few large rows, such as those written by `pad`, fill a run.
+/// Opens an engine with a very small checkpoint threshold. A few large rows, such as those written by `pad`, then fill a run.
 fn padded(disk: &Arc<dyn Disk>, folder: &str) -> Engine {
     with_table(EngineOptions::new().disk(disk.clone()).checkpoint_bytes(6_000).open(folder).unwrap())
 }
@@ -148,7 +148,7 @@ fn a_power_loss_during_a_backup_leaves_the_earlier_or_the_new_one_intact() {
             let found = restored(&disk, "/backup", "/restored").unwrap();
             assert!(found == old || found == new, "call {at}, seed {seed}: {found:?}");
             seen[usize::from(found == new)] += 1;
-            // The next backup is complete, regardless of the files that an interrupted backup left.
+            // The next backup is complete, whatever files an interrupted backup has left.
             let engine = padded(&disk, "/engine");
             wait(engine.backup("/backup")).unwrap();
             let found = restored(&disk, "/backup", "/next").unwrap();
@@ -306,7 +306,7 @@ fn a_backup_of_an_earlier_release_stays_readable_for_it_until_it_is_replaced() {
     assert_eq!(bytes(), manifest);
     pad(&engine, 10..40);
     wait(engine.checkpoint()).unwrap();
-    // Each attempt has more free space, so the disk becomes full later: first during the checkpoint, then while runs are copied.
+    // Each attempt has more free space, so the disk becomes full at a later point: first during the checkpoint, then while runs are copied.
     let mut failed = 0;
     for room in (0..30_000).step_by(1_000) {
         sim.set_room(room);
@@ -368,7 +368,7 @@ fn a_backup_of_readable_rows_names_the_unreadable_ones() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Tests the corruption of a file that contains several tables: each row is either in the backup, or in a lost range that is reported for the row's table.
+    /// Tests the corruption of a file that contains several tables. Each row is either in the backup, or in a lost range that is reported for its table.
     #[test]
     fn a_backup_of_readable_rows_reports_each_table_with_lost_rows(
         rows in prop::collection::vec(1_u8..40, 1..8),

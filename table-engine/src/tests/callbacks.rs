@@ -48,8 +48,7 @@ impl Subscriber for AtEvents {
     fn exit(&self, _: &Id) {}
 }
 
-/// A log subscriber that panics at each event, and each time a span is entered, exited or closed. It panics only on threads for which `is_meant` returns
-/// `true`.
+/// A log subscriber that panics at each event, and when a span is entered, exited or closed. It panics only on threads for which `is_meant` returns `true`.
 pub(super) struct Panics {
     is_meant: fn() -> bool,
     count: Arc<AtomicUsize>,
@@ -104,7 +103,7 @@ impl Subscriber for Panics {
     }
 }
 
-/// Installs a subscriber for all tests. It panics on engine threads, which must not affect any test.
+/// Installs a subscriber for all tests. It panics on the engine's threads. No test may be affected by these panics.
 pub(super) fn with_panics_at_events() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -153,7 +152,7 @@ fn a_subscriber_of_the_error_that_ends_writes_may_read_the_engine() {
     let (reader, reads) = (engine.clone(), Arc::new(AtomicBool::new(false)));
     let read = Arc::clone(&reads);
     let subscriber = AtEvents::new(move |_| read.store(number(&reader, "1") == Some(1), Ordering::Relaxed));
-    // A second dispatcher is needed: with only one, a callsite that another test's thread reaches first would stay disabled.
+    // A second dispatcher is needed. With only one, a callsite that another test's thread reaches first would stay disabled.
     let _second = tracing::Dispatch::new(subscriber.clone());
     let refused = tracing::subscriber::with_default(subscriber, || write(&engine, "2", insert(2)));
     assert_eq!(refused.unwrap_err().code(), ErrorCode::EnginePoisoned);
@@ -177,10 +176,10 @@ fn an_engine_whose_clock_panics_can_be_closed() {
     }
 }
 
-/// A scheduler that uses system threads. A thread panics if it yields while it is removing the rows of a dropped table.
+/// A scheduler that uses system threads. A thread panics if it yields during the removal of a dropped table's rows.
 #[derive(Debug)]
 pub(crate) struct PanicsAtPass {
-    /// `true` if the thread panics again when it reports the panic in an event.
+    /// `true` if the thread also panics in the event that reports the first panic.
     pub(crate) at_events: bool,
 }
 
@@ -224,7 +223,7 @@ fn a_thread_that_panics_twice_answers_all_requests() {
     assert_eq!(wait(engine.close()).unwrap_err().code(), ErrorCode::EnginePoisoned);
 }
 
-/// A scheduler that uses system threads with a log subscriber that panics, and counts the panics.
+/// A scheduler that uses system threads with a log subscriber. The subscriber panics, and the panics are counted.
 #[derive(Debug, Default)]
 struct PanicsAtEvents(Arc<AtomicUsize>);
 
@@ -254,7 +253,7 @@ impl Scheduler for PanicsAtEvents {
     }
 }
 
-/// Tests a log file on the engine's disk. When the disk is full, the log subscriber cannot write the events that report this, and panics.
+/// Tests a log file that is on the engine's disk. If the disk is full, the log subscriber cannot write the events that report this, so it panics.
 #[test]
 fn a_subscriber_that_panics_on_the_engines_threads_fails_no_write() {
     let (scheduler, disk) = (Arc::new(PanicsAtEvents::default()), Arc::new(SimDisk::default()));

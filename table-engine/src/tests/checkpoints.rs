@@ -61,8 +61,8 @@ fn checkpoints_start_automatically_and_full_memory_delays_writers() {
 #[test]
 fn repeatedly_writing_one_key_does_not_grow_the_journal_without_bound() {
     let folder = tempfile::tempdir().unwrap();
-    // The memtable is limited to a small size, so writers block until the checkpoint thread catches up. Otherwise, the number of checkpoints would depend on
-    // that thread's timing.
+    // The memtable is limited to a small size, so writers block until the checkpoint thread catches up. Otherwise, the timing of that thread would determine
+    // the number of checkpoints.
     let options = options().checkpoint_bytes(20_000).memtable_bytes(10_000);
     let engine = with_table(options.open(folder.path()).unwrap());
     for n in 0..1_500 {

@@ -1,4 +1,4 @@
-//! Tests that reads during a close return either the correct result or `EngineClosed`, and that each close waits until the engine has stopped.
+//! Tests that a read during a close returns either the correct result or `EngineClosed`, and that every close waits until the engine has stopped.
 
 use std::collections::HashSet;
 use std::io;
@@ -15,7 +15,7 @@ use crate::threads::Scheduler;
 /// Reads until the engine is closed. Returns a description of each wrong result.
 fn read_until_closed(engine: &Engine, begun: &AtomicBool) -> Vec<String> {
     let (key, mut wrong) = (EntityKey::new("Sales", "1").unwrap(), Vec::new());
-    // The engine may already be closed: the test closes it as soon as one of the readers has started.
+    // The engine may already be closed, because the test closes it as soon as one of the readers has started.
     let Ok(snapshot) = engine.snapshot() else { return wrong };
     let query = Query::new(KeyRange::ALL);
     loop {

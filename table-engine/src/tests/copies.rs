@@ -1,10 +1,10 @@
-//! Tests of folders that another program has copied, and of folders in which another program has replaced files.
+//! Tests of folders that another program has copied, or in which another program has replaced files.
 
 use std::path::Path;
 
 use super::*;
 
-/// Opens an engine with small runs, so each checkpoint writes a run and a compaction replaces some of them.
+/// Opens an engine with small runs. Each checkpoint then writes a run, and a compaction replaces some of the runs.
 fn open(folder: &Path) -> Engine {
     with_table(EngineOptions::new().checkpoint_bytes(6_000).open(folder).unwrap())
 }
@@ -87,7 +87,7 @@ fn an_outdated_base_costs_no_file_of_the_current_one() {
     drop(engine);
     let current = copy_folder(folder.path());
     let is_run = |name: &str| Path::new(name).extension().is_some_and(|extension| extension == "rows");
-    // All files except the runs are replaced by their earlier versions.
+    // All files except the runs are replaced with their earlier versions.
     for name in names(folder.path()).iter().filter(|name| !is_run(name)) {
         std::fs::remove_file(folder.path().join(name)).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Tests that, after a crash at any disk call, every acknowledged write still exists and no write is partly visible.
+//! Tests crashes at every disk call. Afterwards, every acknowledged write still exists, and no write is partly visible.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,8 +11,8 @@ use crate::failpoint::{Action, Hook, Step};
 /// Copies of the folder, each with the step at which it was made and the number of transactions acknowledged before it.
 type Images = Arc<Mutex<Vec<(Step, tempfile::TempDir, i32)>>>;
 
-/// Commits a transaction that writes `n` to the keys `a`, `b` and `n`, and deletes the key `n - 1`. It writes several rows so that a partly visible transaction
-/// can be detected.
+/// Commits a transaction that writes `n` to the keys `a`, `b` and `n`, and deletes the key `n - 1`. It writes several rows so that the tests can detect a
+/// partly visible transaction.
 fn churn(engine: &Engine, n: i32) -> Result<Committed> {
     let old = format!("{:03}", n - 1);
     let mut operations = vec![("a", upsert(n)), ("b", upsert(n))];

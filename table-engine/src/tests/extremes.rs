@@ -1,4 +1,4 @@
-//! Tests of engines with extreme options, and of engines in processes with unusual limits.
+//! Tests of engines with extreme options, and of engines in processes with unusual resource limits.
 
 use table_store::limits::TransactionMeasure;
 

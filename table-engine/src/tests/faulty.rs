@@ -1,4 +1,4 @@
-//! Tests that no acknowledged write is lost if the disk fails at any call, whether permanently or temporarily.
+//! Tests that no acknowledged write is lost if the disk fails at any call. The failure may be permanent or temporary.
 
 use std::io;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl DiskFile for FaultyFile {
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let outcome = self.0.take(Refuses::Writes);
-        // A write on a full disk is a short write: only the first half of the bytes is written.
+        // On a full disk, a write is short: only the first half of the bytes is written.
         let taken = if outcome.is_ok() { bytes.len() } else { bytes.len() / 2 };
         self.1.write_at(offset, &bytes[..taken])?;
         outcome
@@ -103,7 +103,8 @@ impl DiskFile for FaultyFile {
     }
 }
 
-/// Opens an engine, then writes rows and runs checkpoints until the disk fails. Returns the number of acknowledged writes, and `true` if no call failed.
+/// Opens an engine, writes rows, and runs checkpoints until the disk fails. Returns the number of acknowledged writes. The second value is `true` if no call
+/// failed.
 fn work(folder: &Path, quota: &Arc<Quota>) -> (i32, bool) {
     let Ok(engine) = EngineOptions::new().disk(Arc::new(FaultyDisk(quota.clone()))).open(folder) else {
         return (0, false);
@@ -122,7 +123,7 @@ fn work(folder: &Path, quota: &Arc<Quota>) -> (i32, bool) {
         if n == 2 {
             well &= wait(engine.compact()).is_ok();
         }
-        // Readers see all acknowledged writes, and possibly the write whose outcome is unknown.
+        // Readers see all acknowledged writes. They may also see the write whose outcome is unknown.
         if well {
             assert_eq!(all(&engine).len(), usize::try_from(n).unwrap());
         }

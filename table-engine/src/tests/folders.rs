@@ -159,7 +159,7 @@ fn a_missing_base_or_journal_is_refused_with_the_reason() {
     }
 }
 
-/// Tests every incomplete copy of a folder, such as one left by an interrupted `cp`. No row may be missing without an error, and no run may be deleted.
+/// Tests every incomplete copy of a folder, such as one left by an interrupted `cp`. Missing rows must cause an error, and no run may be deleted.
 #[test]
 fn an_incomplete_folder_shows_all_rows_or_an_error_and_keeps_its_runs() {
     let folder = Path::new("/engine");

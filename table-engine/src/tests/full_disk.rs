@@ -1,4 +1,4 @@
-//! Tests that deleting rows and tables frees space on a full disk.
+//! Tests that space on a full disk becomes free when rows and tables are deleted.
 
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError, mpsc};
@@ -12,14 +12,14 @@ use super::*;
 use crate::disk::Disk;
 use crate::failpoint::{Action, Hook, Step};
 
-/// Polls a future once to send its request.
+/// Polls a future once, so it sends its request.
 fn sent<T>(future: impl Future<Output = T>) -> Pin<Box<impl Future<Output = T>>> {
     let mut future = Box::pin(future);
     assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     future
 }
 
-/// Tests inserts that are committed in the same groups as deletions. Even if such groups have filled the disk, deletions must still free space.
+/// Tests inserts that are committed in the same groups as deletions. Such groups may fill the disk. Deletions must still be able to free space.
 #[test]
 fn a_disk_filled_next_to_deletions_is_freed_by_deletions() {
     let disk = Arc::new(SimDisk::default());
@@ -95,8 +95,8 @@ fn a_disk_filled_by_a_table_is_freed_by_its_deletion() {
     }
 }
 
-/// Tests a table that is deleted while a snapshot needs the table's files. After the snapshot is dropped, the first refused write causes the files to be
-/// removed.
+/// Tests the deletion of a table while a snapshot needs the table's files. After the snapshot has been dropped, the first refused write must trigger the
+/// removal of the files.
 #[test]
 fn a_disk_filled_by_the_files_of_a_snapshot_is_freed_after_the_snapshot_is_dropped() {
     let disk = Arc::new(SimDisk::default());
@@ -108,7 +108,8 @@ fn a_disk_filled_by_the_files_of_a_snapshot_is_freed_after_the_snapshot_is_dropp
     wait(engine.delete_table(&employees())).unwrap();
     // The checkpoint thread has nothing else to do.
     eventually("the rows leave the base", || engine.statistics().unwrap().base_bytes == 0);
-    // The engine still frees some space until its threads are idle, and after the first refusal. The test simulates another program that uses up this space.
+    // The engine frees some more space until its threads are idle, and also after the first refusal. The test simulates another program that uses up this
+    // space.
     let is_refused = || {
         disk.set_room(0);
         match wait(engine.create_table(&employees())) {
@@ -124,7 +125,7 @@ fn a_disk_filled_by_the_files_of_a_snapshot_is_freed_after_the_snapshot_is_dropp
     eventually("space is free again", || wait(engine.create_table(&employees())).is_ok());
 }
 
-/// Tests a base of many small runs with long keys, whose `BASE` file is larger than the runs and needs more space than a small reserve has.
+/// Tests a base of many small runs with long keys. Its `BASE` file is larger than the runs, and needs more space than a small reserve has.
 #[test]
 fn a_disk_filled_by_a_large_base_file_is_freed_by_deletions() {
     let disk = Arc::new(SimDisk::default());
@@ -147,8 +148,7 @@ fn a_disk_filled_by_a_large_base_file_is_freed_by_deletions() {
     }
 }
 
-/// Tests deletions of rows with long keys. Such a deletion needs as much space as a row with values. The reserve is small, because the folder has just been
-/// opened.
+/// Tests deletions of rows with long keys. Such a deletion needs as much space as a row with values. The folder has just been opened, so the reserve is small.
 #[test]
 fn rows_with_long_keys_can_be_deleted_on_a_full_disk() {
     for length in [4, 1_000] {
@@ -178,7 +178,7 @@ fn rows_with_long_keys_can_be_deleted_on_a_full_disk() {
     }
 }
 
-/// Tests a checkpoint that does not fit on the disk. The engine writes nothing until space becomes available, and then soon completes the checkpoint.
+/// Tests a checkpoint that does not fit on the disk. The engine writes nothing until space becomes available. It then completes the checkpoint soon.
 #[test]
 fn a_checkpoint_that_does_not_fit_is_not_written_again_and_again() {
     let disk = Arc::new(SimDisk::default());
@@ -200,7 +200,7 @@ fn a_checkpoint_that_does_not_fit_is_not_written_again_and_again() {
 }
 
 /// Creates an engine whose checkpoint thread pauses before it writes rows for the `count`th time. The receiver reports the pause. The thread continues when the
-/// test uses or drops the sender.
+/// test uses the sender or drops it.
 fn stopped_at_write(disk: &Arc<SimDisk>, count: usize) -> (Engine, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let (stopped, at_stop) = mpsc::channel();
     let (resume, resumed) = mpsc::channel();
@@ -221,8 +221,8 @@ fn stopped_at_write(disk: &Arc<SimDisk>, count: usize) -> (Engine, mpsc::Receive
     (with_table(options.failpoints(hook).open("/sim").unwrap()), at_stop, resume)
 }
 
-/// Tests a write while a checkpoint is using the reserve. The checkpoint succeeds, even though the free space would allow the reserve to be restored before the
-/// rows are written.
+/// Tests a write while a checkpoint is using the reserve. The free space is large enough to restore the reserve before the checkpoint has written the rows. The
+/// checkpoint must succeed nevertheless.
 #[test]
 fn a_write_does_not_take_the_reserve_from_a_checkpoint_that_uses_it() {
     let disk = Arc::new(SimDisk::default());
@@ -234,7 +234,7 @@ fn a_write_does_not_take_the_reserve_from_a_checkpoint_that_uses_it() {
     disk.set_room(3 << 20);
     let checkpoint = sent(engine.checkpoint());
     at_stop.recv().unwrap();
-    // The first write waits for the checkpoint, as the later one does.
+    // The first write waits for the checkpoint, like the later one.
     let table = employees();
     let [first, later] = ["0201", "0202"].map(|row| {
         let write = sent(engine.submit(&table, transaction("Sales", vec![(row, insert(201))])));

@@ -1,5 +1,6 @@
-//! A disk with a gate, for tests. While the gate is shut, no call proceeds, so a copy of the folder is in the state that a crash would leave. The disk ignores
-//! syncs, because they would take most of the time and no test uses this disk to simulate a power loss.
+//! A test disk with a gate. While the gate is shut, no call proceeds. A copy of the folder is then in the state that a crash would leave.
+//!
+//! The disk ignores syncs, because they would take most of the time, and no test uses this disk to simulate a power loss.
 
 use std::io;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A simulated disk that saves an image before every modifying call. The image is the state that a crash at that call would leave.
+//! A simulated disk that saves an image of itself before every modifying call. The image is the state that a crash at that call would leave.
 
 use std::io;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Tests that the engine behaves like a simple map, regardless of the order of writes, checkpoints, compactions and reopens.
+//! Tests that the engine behaves like a simple map. Writes, checkpoints, compactions and reopens occur in any order.
 
 use std::collections::BTreeMap;
 

@@ -1,12 +1,12 @@
-//! Tests that queries return results in order and in pages, and that each page continues exactly where the previous one ended.
+//! Tests that queries return results in order and in pages. Each page continues exactly where the previous one ended.
 
 use table_store::query::{Continuation, Page, Position, TextRange};
 
 use super::*;
 use crate::page::{PageBounds, read};
 
-/// Writes entities to three partitions, then deletes every fifth one. Returns the remaining entities. If the engine has a base, every second entity is written
-/// to the base.
+/// Writes entities to three partitions, and then deletes every fifth one. Returns the remaining entities. If the engine has a base, half of the entities are
+/// moved to it.
 fn fill(engine: &Engine, settle: &dyn Fn()) -> Vec<(String, String, i32)> {
     let keys: Vec<(String, String)> = ["", "P", "P1"]
         .iter()
@@ -190,7 +190,7 @@ fn page_1_and_page_11_byte_and_scan_limits_end_pages_but_allow_progress() {
     });
 }
 
-/// Tests that a page is limited by the size of its response, which contains the keys of each entity, and the name of each missing selected property (SEL-3).
+/// Tests that the size of the response limits a page. This size includes the keys of each entity and the names of missing selected properties (SEL-3).
 #[test]
 fn page_11_keys_and_selected_names_count_toward_the_size_of_a_page() {
     everywhere(|engine, settle| {

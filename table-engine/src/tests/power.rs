@@ -1,4 +1,4 @@
-//! Tests that no acknowledged write is lost when a power loss drops, tears and reorders unsynced writes.
+//! Tests that no acknowledged write is lost if a power loss drops, tears and reorders writes that have not been synced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -35,10 +35,10 @@ fn coin(seed: u64) -> impl FnMut() -> bool {
     }
 }
 
-/// The images of a disk, each with the transactions acknowledged before it was taken and the step that the engine was about to perform.
+/// The images of a disk. Each has the transactions acknowledged before it was taken, and the step that the engine was about to perform.
 type Images = Arc<Mutex<Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)>>>;
 
-/// Returns images of a disk taken while eight writers insert pairs of rows. Each pair is inserted in a separate transaction.
+/// Returns images of a disk that were taken while eight writers inserted pairs of rows. Each pair was inserted in a separate transaction.
 fn images(durability: Durability) -> Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)> {
     let disk = Arc::new(SimDisk::default());
     let images = Images::default();
@@ -46,7 +46,7 @@ fn images(durability: Durability) -> Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)> {
     let hook = {
         let (disk, images, acknowledged) = (disk.clone(), images.clone(), acknowledged.clone());
         Hook::new(move |step| {
-            // `known` is read before the image is taken, so the image must contain all of these transactions.
+            // `known` is read before the image is taken, so the image must contain all transactions in it.
             let known: BTreeSet<i32> = acknowledged.lock().unwrap().clone();
             if step != Step::Acknowledge {
                 images.lock().unwrap().push((disk.image(), known, step));
@@ -102,7 +102,7 @@ fn relaxed_a_power_loss_leaves_whole_transactions_and_a_usable_engine() {
         let found = numbers(&open(&disk, Durability::Relaxed));
         let (one, two): (Vec<i32>, Vec<i32>) = found.iter().partition(|n| **n < 1_000);
         assert!(one.iter().map(|n| n + 1_000).eq(two), "{step:?}: {found:?}");
-        // For each writer, the visible transactions are a prefix of its history.
+        // For each writer, the visible transactions are the first part of its history, without gaps.
         for writer in 0..8 {
             let of_writer: Vec<i32> = one.iter().copied().filter(|n| n % 8 == writer).collect();
             let first = (0..i32::try_from(of_writer.len()).unwrap()).map(|n| n * 8 + writer);
@@ -153,7 +153,8 @@ fn work(engine: &Engine, acknowledged: &mut BTreeSet<i32>) -> Result<()> {
     Ok(())
 }
 
-/// Opens an engine on a disk for which the transactions in `acknowledged` were acknowledged. Returns a description of the error or of the lost rows, if any.
+/// Opens an engine on a disk. `acknowledged` contains the transactions that were acknowledged on it. Returns a description of the error or of the lost rows, if
+/// any.
 fn findings(disk: &Arc<SimDisk>, acknowledged: &BTreeSet<i32>) -> Option<String> {
     match options_on(disk, Durability::Durable).open("/sim/a/b") {
         Err(error) => Some(format!("refused: {error}")),
@@ -165,7 +166,7 @@ fn findings(disk: &Arc<SimDisk>, acknowledged: &BTreeSet<i32>) -> Option<String>
     }
 }
 
-/// Tests that acknowledged writes survive a power loss after a failed sync. The failed sync makes the operating system consider the unsynced data clean. Before
+/// Tests that acknowledged writes survive a power loss after a failed sync. The operating system considers the unsynced data clean after the failure. Before
 /// the power loss, the program may reopen the folder and continue to write.
 #[test]
 fn con_1_one_failed_sync_loses_no_acknowledged_write_afterwards() {

@@ -1,5 +1,5 @@
-//! Tests of a reader that runs concurrently with a writer. The reader must see a state that existed at some time and includes all writes acknowledged before
-//! the read. It must not write anything or delay a writer.
+//! Tests of a reader that runs at the same time as a writer. The reader must see a state that existed at some time and includes all writes acknowledged before
+//! the read. It must not write anything or delay the writer.
 
 use std::io;
 use std::sync::Mutex;
@@ -100,7 +100,7 @@ fn rows_of_a_reader_stay_while_the_writer_merges_and_removes_its_files() {
     assert_eq!(numbers(&reader(&disk, "/engine")), (1_000..1_060).collect::<Vec<_>>());
 }
 
-/// A disk that runs a test's code once, just before the second journal file is opened for reading.
+/// A disk that runs some of the test's code once, just before the second journal file is opened for reading.
 struct AtEnd {
     disk: RealDisk,
     run: Mutex<Option<Box<dyn FnOnce() + Send>>>,
@@ -152,8 +152,10 @@ impl Disk for AtEnd {
     }
 }
 
-/// Tests a reader that is suspended while the writer removes journal files. The second file contains a row that was acknowledged before the reader began. This
-/// file is removed after the reader has opened the first one. Files with hard links are removed instead of being reused.
+/// Tests a reader that is suspended while the writer removes journal files. The second file contains a row that was acknowledged before the reader began. It is
+/// removed after the reader has opened the first file.
+///
+/// The files have hard links, so they are removed instead of being reused.
 #[test]
 fn a_reader_does_not_take_a_removed_journal_file_for_the_end_of_the_journal() {
     let (folder, links) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -1,4 +1,4 @@
-//! Tests of recovery: acknowledged writes are kept, an interrupted write at the end of the journal is removed, and corruption is an error.
+//! Tests of recovery. Acknowledged writes are kept, an interrupted write at the end of the journal is removed, and corruption is an error.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use crate::Durability;
 use crate::journal::file::{FileHeader, HEADER, Salt};
 use crate::journal::frame::{self, Head};
 
-/// Returns the folder and the journal's path of an engine that wrote the rows 1 to `count` in separate transactions and was then killed.
+/// Returns the folder of an engine and the path of its journal. The engine wrote the rows 1 to `count` in separate transactions, and was then killed.
 pub(super) fn folder_with(count: i32) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let engine = on_disk(folder.path());
@@ -139,7 +139,7 @@ fn a_byte_flipped_after_a_close_is_found_and_closing_frames_lose_nothing() {
             Ok(found) => assert!(at >= last.1 && found == [1, 2, 3], "byte {at}: {found:?}"),
         }
     }
-    // A journal without writes since its closing frame does not get a second closing frame.
+    // A journal without writes after its closing frame does not get a second closing frame.
     std::fs::write(&journal, &bytes).unwrap();
     open().unwrap();
     assert_eq!(std::fs::read(&journal).unwrap(), bytes);

@@ -9,8 +9,8 @@ use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
 type Event = Box<dyn FnOnce() + Send>;
 
-/// A disk that wraps the file system, and runs an event before the first lock. At that point, a restore has read the backup's `BASE` file but has not copied
-/// anything.
+/// A disk that wraps the file system, and runs an event before the first lock. At that point, a restore has read the backup's `BASE` file, but has not copied
+/// anything yet.
 struct Interrupted(Mutex<Option<Event>>);
 
 impl std::fmt::Debug for Interrupted {

@@ -1,4 +1,4 @@
-//! Tests that only the new content of a reused journal file is read, regardless of its old content.
+//! Tests that only the new content of a reused journal file is read, whatever its old content is.
 
 use std::io;
 use std::sync::Mutex;

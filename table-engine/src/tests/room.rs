@@ -1,4 +1,4 @@
-//! Tests of a full disk: writes that add data are refused until space becomes available, and all other operations succeed.
+//! Tests of a full disk. Writes that add data are refused until space becomes available. All other operations succeed.
 
 use std::collections::BTreeSet;
 
@@ -170,7 +170,7 @@ fn a_flush_without_disk_space_is_retried_and_poisons_nothing() {
         crashed.mend();
         assert_eq!(numbers(&open(&crashed, 1 << 30)), (1..20).collect());
         disk.mend();
-        // The first call may fail because it joins an attempt that began before space became available.
+        // The first call may fail, because it joins an attempt that began before space became available.
         wait(engine.checkpoint()).or_else(|_| wait(engine.checkpoint())).unwrap();
         for n in 1..20 {
             write(&engine, &format!("{n:04}"), delete()).unwrap();
@@ -182,8 +182,7 @@ fn a_flush_without_disk_space_is_retried_and_poisons_nothing() {
     assert_eq!(numbers(&open(&disk, 1 << 30)), (1..20).collect());
 }
 
-/// Tests that a merge that finds a corrupted block on a full disk does not poison the engine, although the block's position cannot be recorded without free
-/// space.
+/// Tests a merge that finds a corrupted block on a full disk. Without free space, the block's position cannot be recorded. This must not poison the engine.
 #[test]
 fn a_broken_block_found_on_a_full_disk_poisons_nothing() {
     let disk = Arc::new(SimDisk::without_reserve());
@@ -201,7 +200,7 @@ fn a_broken_block_found_on_a_full_disk_poisons_nothing() {
     assert_eq!(wait(engine.compact()).unwrap_err().code(), ErrorCode::DiskFull);
     disk.mend();
     write(&engine, "0020", padded(20)).unwrap();
-    // The corruption is found either by this compaction or by the previous one, which was retried.
+    // Either this compaction finds the corruption, or the previous one found it when it was retried.
     let outcome = wait(engine.compact());
     assert!(outcome.is_ok() || outcome.is_err_and(|error| error.code() == ErrorCode::Corrupted));
     assert!(!engine.verify().unwrap().is_whole());

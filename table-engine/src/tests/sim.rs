@@ -1,5 +1,6 @@
-//! A simulated in-memory disk for tests. It has two states: the state that programs see, and the state that remains after a power loss. A file's bytes become
-//! durable when the file is synced; a new, renamed or removed folder entry becomes durable when the folder is synced.
+//! A simulated in-memory disk for tests. It has two states: the one that programs see, and the one that remains after a power loss.
+//!
+//! A file's bytes become durable when the file is synced. A new, renamed or removed folder entry becomes durable when the folder is synced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
@@ -22,7 +23,7 @@ enum Entry {
     File(Arc<SimFile>),
 }
 
-/// Changes to folder entries, keyed by path. Each group contains the changes that occur together, such as the two changes of a rename.
+/// Changes to folder entries, keyed by path. A group contains changes that occur together, such as the two changes of a rename.
 type Changes = Vec<(PathBuf, Option<Entry>)>;
 
 #[derive(Clone, Debug, Default)]
@@ -55,7 +56,7 @@ impl Names {
         }
     }
 
-    /// For each folder, keeps only the changes before the first change for which `coin` returns `false`.
+    /// Discards some of the pending changes of each folder. Only the changes before the first one for which `coin` returns `false` are kept.
     fn lose_power(&mut self, mut coin: impl FnMut() -> bool) {
         let mut cut = BTreeSet::new();
         for changes in std::mem::take(&mut self.pending) {
@@ -83,14 +84,14 @@ struct State {
     syncs: Arc<AtomicI64>,
     /// The free space of the disk, in bytes.
     room: Arc<AtomicI64>,
-    /// The number of bytes written, except zeros.
+    /// The number of bytes written. Zeros do not count.
     written: Arc<AtomicI64>,
     gate: Gate,
     /// `true` if an engine's reserve file cannot be opened.
     has_no_reserve: Arc<AtomicBool>,
-    /// `true` if the disk is copy-on-write: overwriting bytes temporarily needs additional space.
+    /// `true` if the disk is copy-on-write. Overwriting bytes then needs additional space temporarily.
     copies_on_write: bool,
-    /// A folder that cannot be synced, and the kind of error that a sync of it returns.
+    /// A folder that cannot be synced, and the kind of error that its sync returns.
     unsynced: Option<(PathBuf, ErrorKind)>,
 }
 
@@ -163,7 +164,7 @@ impl Contents {
         self.resized = true;
     }
 
-    /// Writes dirty data to the disk. Each sector is written only if `coin` returns `true` for it. The same applies to a changed length.
+    /// Writes dirty data to the disk. For each sector, `coin` returns `true` if the sector is written. The same applies to a changed length.
     fn write_back(&mut self, mut coin: impl FnMut() -> bool) {
         if self.resized && coin() {
             self.durable.resize(self.seen.len(), 0);
@@ -271,7 +272,7 @@ impl SimDisk {
         self.state.room.store(bytes, Ordering::SeqCst);
     }
 
-    /// Returns the number of bytes written, excluding zeros and bytes that were refused because the disk was full.
+    /// Returns the number of bytes written. Zeros do not count, and neither do bytes that were refused because the disk was full.
     pub(crate) fn written(&self) -> i64 {
         self.state.written.load(Ordering::SeqCst)
     }

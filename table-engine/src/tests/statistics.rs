@@ -1,4 +1,4 @@
-//! Tests that statistics match the writes, in memory and on disk, and count checkpoints and merges.
+//! Tests that statistics match the writes, in memory and on disk. Checkpoints and merges are also counted.
 
 use std::fmt::Write as _;
 use std::sync::Mutex;
@@ -76,7 +76,7 @@ fn events() -> (Arc<Mutex<Vec<String>>>, AtEvents) {
 fn each_checkpoint_and_merge_slice_is_an_event_with_its_figures() {
     let folder = tempfile::tempdir().unwrap();
     let (events, subscriber) = events();
-    // A second dispatcher is needed: with only one, a callsite that another test's thread reaches first would stay disabled, because that thread has no
+    // A second dispatcher is needed. With only one, a callsite that another test's thread reaches first would stay disabled, because that thread has no
     // dispatcher.
     let _second = tracing::Dispatch::new(subscriber.clone());
     tracing::subscriber::with_default(subscriber, || {

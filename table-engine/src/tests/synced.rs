@@ -1,4 +1,5 @@
-//! Tests that a journal is refused if it is shorter, older or different than it was when the engine was opened or closed and its frames were durable.
+//! Tests that a journal is refused if durable frames are missing or changed. It may be shorter, older or different than when the engine was last opened or
+//! closed.
 
 use super::recovery::{folder_with, frames, numbers};
 use super::*;
@@ -69,7 +70,7 @@ fn the_journal_of_a_copied_folder_is_refused_in_the_original() {
 #[test]
 fn frames_that_an_open_recovered_are_recorded_as_well() {
     let (folder, journal) = folder_with(3);
-    // The process is killed again directly after it has opened the folder.
+    // The process is killed again immediately after it has opened the folder.
     let engine = on_disk(folder.path());
     let killed = copy_folder(folder.path());
     drop(engine);

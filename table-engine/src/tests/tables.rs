@@ -1,4 +1,4 @@
-//! Tests that tables are created, dropped and listed as in the service, and that dropping a table is cheap.
+//! Tests that tables are created, dropped and listed as in the service. Dropping a table must also be cheap.
 
 use super::*;
 use crate::Clock;

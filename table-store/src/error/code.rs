@@ -42,7 +42,7 @@ pub enum ErrorCode {
     DuplicatePropertiesSpecified,
     /// A key contains an illegal character, a date is out of range, or a table name is too short or too long (KEY-4, TYPE-6, TBL-4).
     OutOfRangeInput,
-    /// The input is malformed: a body, filter, `$top`, `ETag` or continuation token, or a transaction with more than 100 operations.
+    /// The input is malformed. The cause is a body, filter, `$top`, `ETag` or continuation token, or a transaction with more than 100 operations.
     InvalidInput,
     /// A value has the wrong type.
     InvalidValueType,
@@ -100,7 +100,7 @@ pub enum ErrorCode {
     SchemaMismatch,
     /// Another entity has the same value in a unique index. Nothing was written (PAT-INTRA-5).
     UniqueViolation,
-    /// An index list is full. Nothing was written; entries are never dropped (PAT-IX-4).
+    /// An index list is full. Nothing was written. Entries are never dropped (PAT-IX-4).
     IndexListFull,
     /// The index cannot be read, because it is still being built or is disabled.
     IndexNotReady,
@@ -315,7 +315,7 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Compares the code with the name of a code. A string that is not the name of a code equals none of them.
+/// Compares the code with a string. They are equal only if the string is the code's name.
 ///
 /// ```
 /// use table_core::ErrorCode;

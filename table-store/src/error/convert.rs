@@ -1,10 +1,10 @@
-//! Conversions from the standard library's integer errors, so `?` can be used when an integer is converted or parsed for a key.
+//! Conversions from the standard library's integer errors. With them, `?` can be used when an integer is converted, or is parsed for a key.
 
 use std::num::{ParseIntError, TryFromIntError};
 
 use crate::error::{Error, Fault};
 
-/// The fault for a number that its type cannot represent.
+/// An error from converting or parsing a number.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput)]
 enum NumberFault {

@@ -7,10 +7,11 @@ use crate::error::shortened::MESSAGE;
 
 /// The error enum of a module. [`Error::of`](crate::Error::of) converts its values to [`Error`](crate::Error).
 ///
-/// Each module lists its errors in one enum. `thiserror` derives the message and the source, and `#[derive(Fault)]` derives the code and the rule from
-/// `#[fault(Code, "RULE")]` on each variant. The rule is optional, and may be given as the name of a field that contains it. `#[fault(…)]` on the enum applies
-/// to variants without a code. A message states the problem and how to solve it, in lower case and without a full stop. It does not repeat the source's
-/// message, which is printed after it.
+/// Each module lists its errors in one enum. `thiserror` derives the message and the source. `#[derive(Fault)]` derives the code and the rule from
+/// `#[fault(Code, "RULE")]` on each variant. The rule is optional. It can also be the name of a field that contains the rule. `#[fault(…)]` on the enum applies
+/// to variants without a code.
+///
+/// A message states the problem and how to solve it, in lower case and without a full stop. It does not repeat the source's message, which is printed after it.
 ///
 /// ```
 /// use table_core::Fault;

@@ -2,8 +2,10 @@
 
 use crate::error::{Error, ErrorCode};
 
-/// A trait that no type implements. It is required by methods that other libraries define on errors, so calling one fails to compile with this message. The
-/// lifetime parameter is needed because rustc rejects an unsatisfiable bound without generic parameters at the method's definition.
+/// A trait that no type implements. Error methods with names from other libraries require this trait, so a call of such a method fails to compile with this
+/// message.
+///
+/// The trait has a lifetime parameter because rustc rejects an unsatisfiable bound without generic parameters where the method is defined.
 #[diagnostic::on_unimplemented(
     message = "[T247] an error has no method of this name: its reason is an `ErrorCode`",
     label = "write `code()`, or a question such as `is_already_exists()`",
@@ -15,8 +17,8 @@ pub trait HasKind<'a> {
     fn refuse<R>(&self) -> R;
 }
 
-/// Declares methods under names used by other libraries. They take `&mut self`, which comes last in method resolution, so a method of the same name from one of
-/// the program's traits takes precedence if it takes `self` or `&self`.
+/// Declares methods with names from other libraries. They take `&mut self`, which method resolution tries last. A method of the same name from one of the
+/// program's traits therefore takes precedence if it takes `self` or `&self`.
 macro_rules! refused_of_errors {
     ($($name:ident)*) => {$(
         #[doc(hidden)]
@@ -36,7 +38,7 @@ impl Error {
     }
 }
 
-/// Declares traits that no type implements, and constants under other libraries' names that require these traits. Using such a constant fails to compile with a
+/// Declares traits that no type implements, and constants that require them. The constants have names from other libraries. Using one fails to compile with a
 /// message that suggests the `ErrorCode` to write instead.
 macro_rules! refused_codes {
     ($($(#[$docs:meta])* $bound:ident, $form:literal: $($name:ident)* / $($of_error:ident)*;)*) => {$(

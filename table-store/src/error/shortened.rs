@@ -12,7 +12,7 @@ pub(super) const CAUSE: usize = 16_000;
 /// The number of characters reserved for the note printed in place of the omitted middle.
 const NOTE: usize = 60;
 
-/// Text from a caller or a store, quoted in a message. Only the first 100 characters are printed; longer text is followed by its total length.
+/// Text from a caller or a store, quoted in a message. Only the first 100 characters are printed. The total length is added to longer text.
 #[derive(Clone, Copy, Debug)]
 pub struct Quoted<'a>(&'a str);
 
@@ -54,7 +54,7 @@ impl<S: Display> Display for With<S> {
     }
 }
 
-/// A message limited to the given number of characters. If the message is longer, its middle is omitted: the start states the problem, and the end states the
+/// A message limited to the given number of characters. The middle of a longer message is omitted, because the start states the problem and the end states the
 /// solution.
 pub(super) struct Bounded<D>(pub(super) D, pub(super) usize);
 
@@ -91,7 +91,7 @@ impl Write for Ends<'_, '_> {
             self.start -= start.chars().count();
             self.to.write_str(start)?;
         }
-        // Only the last `most` characters of long text are copied; the rest is only counted.
+        // Only the last `most` characters of long text are copied. The others are only counted.
         let last = rest.char_indices().rev().nth(self.most).map_or(0, |(at, _)| at);
         let (middle, last) = rest.split_at(last);
         if !middle.is_empty() {

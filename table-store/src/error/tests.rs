@@ -1,4 +1,4 @@
-//! Tests that messages stay short, regardless of the length of the quoted text.
+//! Tests that messages stay short, whatever the length of the quoted text is.
 
 use std::fmt::Debug;
 
@@ -18,7 +18,7 @@ use crate::value::{Value, ValueRef};
 
 const LONG: usize = 1 << 20;
 
-/// Generates texts that errors may quote: 1 MiB of repeated text, with starts and ends that lead to different parsers.
+/// Generates texts that errors may quote. A text is 1 MiB of a repeated string, with a start and an end that lead to different parsers.
 fn long_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("a"),

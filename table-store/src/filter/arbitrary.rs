@@ -9,7 +9,7 @@ use crate::row::{Row, RowWriter};
 use crate::ticks;
 use crate::value::Value;
 
-/// Property names, some of them unusual. The list is short, so comparisons often find a property.
+/// Property names, some of them unusual. The list is short, so a filter often uses a property that the entity has.
 pub(crate) const NAMES: [&str; 6] = ["P", "Q", "straße_2", "_", "datetime", "X"];
 
 pub(crate) fn text() -> impl Strategy<Value = String> {
@@ -25,7 +25,7 @@ pub(crate) fn instant() -> impl Strategy<Value = DateTime<Utc>> {
         .prop_map(|count| ticks::to_datetime(count).unwrap())
 }
 
-/// Generates values of all eight types that are valid in filters, many of them equal or close to each other.
+/// Generates constants for filters, of all eight types. Many of them are equal or close to each other.
 pub(crate) fn value() -> impl Strategy<Value = Value> {
     let double = prop_oneof![
         prop::sample::select(vec![-1.0, -0.0, 0.0, 1.0, 2.5, 1e300, 5e-324, 9_007_199_254_740_992.0]),
@@ -74,7 +74,7 @@ fn comparison() -> impl Strategy<Value = Filter> {
     ]
 }
 
-/// Generates filters, often conjunctions, on the properties in [`NAMES`], the keys and the Timestamp.
+/// Generates filters on the properties in [`NAMES`], the keys and the Timestamp. Many of them are conjunctions.
 pub(crate) fn filter() -> impl Strategy<Value = Filter> {
     comparison().prop_recursive(5, 24, 2, |inner| {
         prop_oneof![

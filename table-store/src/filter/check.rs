@@ -9,12 +9,13 @@ use crate::ticks;
 use crate::value::Value;
 
 impl Filter {
-    /// Checks a programmatically built filter: every name must be an identifier other than a keyword, and every constant must be expressible in the grammar.
+    /// Checks a programmatically built filter. Every name must be an identifier other than a keyword, and the grammar must be able to express every constant.
     /// Every query checks its filter before anything is sent.
     ///
     /// # Errors
-    /// `InvalidInput` if a name is a keyword or not an identifier (FIL-1), if a Double is not finite (FIL-17), or if a date-time is outside the years 1 to 9999
-    /// (TYPE-6).
+    /// - `InvalidInput` if a name is a keyword or not an identifier (FIL-1).
+    /// - `InvalidInput` if a Double is not finite (FIL-17).
+    /// - `InvalidInput` if a date-time is outside the years 1 to 9999 (TYPE-6).
     ///
     /// ```
     /// use table_core::Filter;

@@ -41,7 +41,8 @@ impl<'a> Lexer<'a> {
     /// Returns the next token and its byte offset.
     ///
     /// # Errors
-    /// `InvalidInput` (FIL-5) if the token is invalid; `NotImplemented` (QRY-2) if the text contains arithmetic.
+    /// - `InvalidInput` (FIL-5) if the token is invalid.
+    /// - `NotImplemented` (QRY-2) if the text contains arithmetic.
     pub(super) fn next(&mut self) -> Result<(Token<'a>, usize), SyntaxFault> {
         self.rest = self.rest.trim_ascii_start();
         let at = self.text.len() - self.rest.len();
@@ -79,7 +80,7 @@ impl<'a> Lexer<'a> {
         Ok(Token::Constant(value))
     }
 
-    /// Parses a string in single quotes. A doubled quote stands for a single quote.
+    /// Parses a string in single quotes. Two consecutive quotes represent one quote.
     fn quoted(&mut self, at: usize) -> Result<String, SyntaxFault> {
         let mut inner = String::new();
         self.take(1);

@@ -9,7 +9,8 @@ use crate::filter::fault::FilterFault;
 use crate::ticks;
 use crate::value::{Value, ValueRef};
 
-/// Writes a constant that parses to the same value. A non-finite Double is written as `NaN` or `inf`, which the parser rejects because the grammar has neither.
+/// Writes a constant that parses to the same value. A non-finite Double is written as `NaN` or `inf`. The parser rejects both, because the grammar has no
+/// constants for them.
 pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         Value::String(text) => {

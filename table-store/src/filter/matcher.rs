@@ -37,8 +37,9 @@ const NO: usize = usize::MAX - 1;
 #[derive(Clone, Debug)]
 pub struct Matcher {
     tests: Vec<Test>,
-    /// The previous row's shape: its property names and types. The next row usually has the same shape; in that case, one comparison of the shapes replaces a
-    /// property search in each test.
+    /// The shape of the previous row: its property names and types.
+    ///
+    /// The next row usually has the same shape. In that case, the shapes are compared once, and no test needs to search for its property.
     shape: Vec<u8>,
     /// Incremented each time a row's shape differs from the previous row's.
     turn: u64,
@@ -121,8 +122,8 @@ impl Matcher {
     }
 }
 
-/// Returns the jump targets for the subexpression that each term completes: first the test to continue with if the subexpression is true, then the test to
-/// continue with if it is false.
+/// Returns two jump targets for the subexpression that each term completes. Evaluation continues at the first target if the subexpression is true, and at the
+/// second if it is false.
 fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
     fn lead(jumps: &mut [(usize, usize)], end: usize, to: (usize, usize)) {
         if let Some(place) = jumps.get_mut(end) {

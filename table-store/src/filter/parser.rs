@@ -21,7 +21,7 @@ impl Filter {
     ///
     /// # Errors
     /// Each message contains the position and a suggestion:
-    /// - `InvalidInput` if the text has a syntax error (FIL-5), `null` (LIT-3), or a number outside the range of its type (LIT-2);
+    /// - `InvalidInput` if the text has a syntax error (FIL-5), `null` (LIT-3), or a number outside the range of its type (LIT-2).
     /// - `NotImplemented` if a comparison is not between a property and a constant (FIL-4), or if the text has a function or arithmetic (QRY-2).
     ///
     /// ```
@@ -100,8 +100,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses the tokens after a condition: closing parentheses, then `and`, `or` or the end of the text. Returns `true` if another condition must follow, that
-    /// is, after `and` or `or`.
+    /// Parses the tokens after a condition: closing parentheses, then `and`, `or` or the end of the text. Returns `true` after `and` or `or`, because another
+    /// condition must follow.
     fn join(&mut self) -> Result<bool, SyntaxFault> {
         loop {
             let operator = match self.token {
@@ -229,7 +229,8 @@ pub(super) fn truth(word: &str) -> Option<bool> {
         .map(|(_, flag)| flag)
 }
 
-/// Returns a condition that is always `flag`. It compares the `PartitionKey`, which every entity has, with the empty string, which sorts before all other keys.
+/// Returns a condition that always has the value `flag`. It compares the `PartitionKey`, which every entity has, with the empty string, which sorts before all
+/// other keys.
 fn always(flag: bool) -> Term {
     let operator = if flag { Comparison::Ge } else { Comparison::Lt };
     Term::Compare { name: "PartitionKey".into(), operator, value: Value::String(String::new()) }

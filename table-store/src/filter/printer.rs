@@ -14,7 +14,7 @@ enum Level {
 
 enum Step {
     Text(&'static str),
-    /// Prints the condition whose last term is at this index, in parentheses if its precedence is below the given level.
+    /// Prints the condition that ends with the term at this index. It is printed in parentheses if its precedence is below the given level.
     Condition(usize, Level),
 }
 
@@ -23,7 +23,7 @@ enum Step {
 /// Parentheses are printed where precedence requires them (FIL-2), around a right operand with the same operator, and around a comparison
 /// after `not`.
 ///
-/// If a filter passes [`Filter::check`], its text parses to the same filter. The text of any other filter is only meant to be read by people.
+/// The printed text of a filter parses to the same filter if the filter passes [`Filter::check`]. Otherwise, the text is for human readers and may not parse.
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let starts = starts(&self.terms);

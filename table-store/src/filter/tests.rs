@@ -1,4 +1,4 @@
-//! Tests of the grammar: accepted filters, errors with suggestions, and printing as the inverse of parsing.
+//! Tests of the grammar: accepted filters, errors with suggestions, and printed filters that parse to the same filter.
 
 use proptest::prelude::*;
 
@@ -217,7 +217,7 @@ proptest! {
         let _ = Filter::parse(&text);
     }
 
-    /// Tests filters that consist of random tokens, which exercise most of the parser. An accepted filter must round-trip through printing and parsing.
+    /// Tests filters of random tokens, which exercise most of the parser. If a filter is accepted, its printed text must parse to the same filter.
     #[test]
     fn fil_5_random_pieces_never_panic_and_print_stably(pieces in prop::collection::vec(prop::sample::select(vec![
         "A", "B", " ", " ", "(", ")", " and ", " or ", "not ", " eq ", " lt ", "null", "true", "'", "''", "'a'", "5", "-",

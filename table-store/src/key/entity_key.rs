@@ -31,7 +31,7 @@ macro_rules! key_text {
 
         #[doc = concat!("A ", $word, ": any text, including the empty one (KEY-2), without `/ \\ # ?` and control characters (KEY-3).")]
         ///
-        /// - At most 1,024 UTF-16 code units (KEY-7); the portable profile of the embedded engine accepts 512 (ENG-1).
+        /// - At most 1,024 UTF-16 code units (KEY-7). The portable profile of the embedded engine accepts only 512 (ENG-1).
         /// - Stored unchanged: case, spaces and Unicode form are significant (KEY-6).
         /// - Ordered by UTF-16 code units (ORD-1, ORD-6).
         ///
@@ -50,7 +50,8 @@ macro_rules! key_text {
             /// Validates a string and wraps it as a key.
             ///
             /// # Errors
-            /// `OutOfRangeInput` if the key has an illegal character (KEY-4); `PropertyValueTooLarge` if it has more than 1,024 code units (KEY-8).
+            /// - `OutOfRangeInput` if the key has an illegal character (KEY-4).
+            /// - `PropertyValueTooLarge` if it has more than 1,024 code units (KEY-8).
             pub fn new(text: impl Into<String>) -> Result<Self> {
                 let text = text.into();
                 $check(&text)?;
@@ -100,7 +101,7 @@ key_text!(PartitionKey, "PartitionKey", check_partition_key);
 key_text!(RowKey, "RowKey", check_row_key);
 
 impl RowKey {
-    /// Returns `true` if the key starts with [`RESERVED`], which marks a row that is reserved for patterns, such as an outbox.
+    /// Returns `true` if the key starts with [`RESERVED`]. Patterns, such as an outbox, use these keys for their own rows.
     ///
     /// ```
     /// use table_core::RowKey;

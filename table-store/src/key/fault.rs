@@ -5,7 +5,7 @@ use std::str::Utf8Error;
 use crate::error::{Fault, quoted};
 use crate::limits::KEY_UNITS_WIDE;
 
-/// An error in a key: it is invalid or corrupted.
+/// An error for an invalid or corrupted key.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum KeyFault {
     #[error(

@@ -1,8 +1,10 @@
 //! The order of keys and strings by UTF-16 code units (ORD-1 to ORD-6), and an order-preserving byte encoding.
 //!
-//! UTF-8 sorts by code point, which differs from UTF-16 in one case. In UTF-16, supplementary characters (lead bytes `F0`–`F4` in UTF-8) sort before
-//! U+E000–U+FFFF (lead bytes `EE`, `EF`). In UTF-8, they sort after them (ORD-3). Replacing the lead bytes `EE` and `EF` with `F8` and `F9` corrects this case,
-//! does not change the length, and leaves strings without these bytes unchanged.
+//! UTF-8 sorts by code point, which differs from UTF-16 in one case: supplementary characters (lead bytes `F0`–`F4` in UTF-8). In UTF-16, they sort before
+//! U+E000–U+FFFF (lead bytes `EE`, `EF`). In UTF-8, they sort after these characters (ORD-3).
+//!
+//! The encoding replaces the lead bytes `EE` and `EF` with `F8` and `F9`, which corrects the order. The length does not change, and strings without these bytes
+//! are not changed at all.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

@@ -11,8 +11,8 @@ pub const fn is_legal(character: char) -> bool {
     !matches!(character, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}')
 }
 
-/// A lookup table of legal ASCII bytes. A table is used because each key is checked several times, and comparing characters takes four times as many
-/// instructions for a short key.
+/// A lookup table of legal ASCII bytes. It is used because each key is checked several times. For a short key, comparing characters would take four times as
+/// many instructions.
 const PLAIN: [bool; 256] = {
     let mut plain = [false; 256];
     let mut byte = 0;
@@ -34,7 +34,8 @@ pub fn first_illegal(text: &str) -> Option<char> {
     text.chars().find(|character| !is_legal(*character))
 }
 
-/// Returns the number of UTF-16 code units of a string, or `None` if it contains a character that is illegal in keys. This function can be called in constants.
+/// Returns the number of UTF-16 code units of a string. Returns `None` if the string contains a character that is illegal in keys. This function can be called
+/// in constants.
 #[doc(hidden)]
 #[must_use]
 pub const fn legal_units(text: &str) -> Option<usize> {
@@ -44,7 +45,7 @@ pub const fn legal_units(text: &str) -> Option<usize> {
         // This repeats `is_legal` and `units_of` inline, because every function call during constant evaluation slows down compilation.
         match bytes[at] {
             0..=0x1F | b'/' | b'\\' | b'#' | b'?' | 0x7F => return None,
-            // U+0080 to U+009F are `C2 80` to `C2 9F`; all other non-ASCII characters are legal.
+            // U+0080 to U+009F are `C2 80` to `C2 9F`. All other non-ASCII characters are legal.
             0xC2 if bytes[at + 1] <= 0x9F => return None,
             0x80..=0xBF => {}
             0xF0.. => units += 2,

@@ -27,7 +27,7 @@ pub fn read_page(json: &[u8]) -> Result<Vec<EntityBody>> {
     read_each(json)?.into_iter().collect()
 }
 
-/// Reads a page. Returns an error for each entity that cannot be read, with its key if the stored data is the cause (see [`Members::read_of_service`]).
+/// Reads a page into one result per entity. If an error is caused by the stored data, it contains the entity's key (see [`Members::read_of_service`]).
 fn read_each(json: &[u8]) -> Result<Vec<Result<EntityBody>>> {
     #[derive(Deserialize)]
     struct Envelope<T> {
@@ -41,8 +41,8 @@ fn read_each(json: &[u8]) -> Result<Vec<Result<EntityBody>>> {
 
 /// Reads a page into [`Rows`], the form in which stores return pages. Every entity must have a key.
 ///
-/// Reading a page in the format of the service or Azurite requires only a few allocations in total, instead of several per entity. Other pages are read more
-/// slowly. An unpaired surrogate in a property is read as U+FFFD. Use [`read_rows_or_skip`] to skip entities that cannot be represented.
+/// A page from the service or Azurite requires only a few allocations in total, instead of several per entity. Pages in other formats are read more slowly. An
+/// unpaired surrogate in a property is read as U+FFFD. Use [`read_rows_or_skip`] to skip entities that cannot be represented.
 ///
 /// # Errors
 /// Any error from [`read_entity`](crate::odata::read_entity) or [`EntityBody::key`]. `OutOfRangeInput` if a key contains an unpaired surrogate (KEY-3).
@@ -90,7 +90,7 @@ pub(super) fn slow_rows(json: &[u8], mut skip: impl FnMut(Error) -> Result<()>) 
     for body in read_each(json)? {
         match body.and_then(|body| Ok((key(&body)?, body))) {
             Ok((key, body)) => {
-                // An `ETag` that can be derived from the Timestamp, as most can (ETAG-2), is not stored separately.
+                // Most `ETag`s can be derived from the Timestamp (ETAG-2). Such an `ETag` is not stored separately.
                 let etag = body.etag.filter(|etag| *etag != body.row.view().etag());
                 rows.push(key.partition_key.as_str(), key.row_key.as_str(), body.row.view(), etag);
             }

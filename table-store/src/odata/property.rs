@@ -17,7 +17,7 @@ pub(crate) enum Annotate {
     Never,
     /// Properties whose type does not follow from their JSON value.
     Ambiguous,
-    /// `Ambiguous` properties and whole-number Doubles. Some servers drop the fraction of `3.0`, so they would store an `Int32` (AZ-4).
+    /// `Ambiguous` properties, and Doubles that are whole numbers. Some servers drop the fraction of `3.0` and would then store an `Int32` (AZ-4).
     Strict,
 }
 

@@ -1,6 +1,6 @@
-//! The fast path for pages in the format of the service and Azurite.
+//! The fast path for reading pages sent by the service or by Azurite.
 //!
-//! In this format, a type annotation directly precedes its property, and names have no escapes. If a page deviates from the format or contains an error, the
+//! In these pages, a type annotation directly precedes its property, and names have no escapes. If a page has a different format or contains an error, the
 //! general reader reads it again from the start. The general reader supports all formats and reports errors.
 
 use std::borrow::Cow;

@@ -42,8 +42,9 @@ impl EntityBody {
     /// Returns the key of the entity.
     ///
     /// # Errors
-    /// `PropertiesNeedValue` if the `PartitionKey` or the `RowKey` is missing or `null` (KEY-1); `OutOfRangeInput` if it has a character that keys cannot
-    /// contain (KEY-3); `PropertyValueTooLarge` if it is too long.
+    /// - `PropertiesNeedValue` if the `PartitionKey` or the `RowKey` is missing or `null` (KEY-1).
+    /// - `OutOfRangeInput` if one of them has a character that keys cannot contain (KEY-3).
+    /// - `PropertyValueTooLarge` if one of them is too long.
     ///
     /// ```
     /// use table_core::odata::{Sender, read_entity};
@@ -79,15 +80,18 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
     EntityKey::new(need(partition_key, "PartitionKey")?, need(row_key, "RowKey")?)
 }
 
-/// Reads one entity. Names, counts and sizes are checked by the store ([`Limits::check_row`](crate::limits::Limits::check_row)).
+/// Reads one entity. Names, counts and sizes are not checked here. The store checks them with [`Limits::check_row`](crate::limits::Limits::check_row).
 ///
-/// A value with a declared type may be a string in any format accepted by the service. `-0` without a fraction is a Double, because only a Double preserves its
-/// sign. A leading byte order mark is skipped. In a service's response, an unpaired surrogate is read as U+FFFD in a property, and as U+0000 in a key. No key
-/// can contain U+0000. In a client's document, an unpaired surrogate is an error.
+/// - A value with a declared type may be a string in any format that the service accepts.
+/// - `-0` without a fraction is a Double, because only a Double preserves its sign.
+/// - A leading byte order mark is skipped.
+/// - An unpaired surrogate in a client's document is an error. In a service's response, it is read as U+FFFD in a property, and as U+0000 in a key. No key can
+///   contain U+0000.
 ///
 /// # Errors
-/// - `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object (TYPE-9), or a type is
-///   unknown (ENG-10).
+/// - `InvalidInput` if the document is not a JSON object.
+/// - `InvalidInput` if a value does not match its type (TYPE-8), or is an array or object (TYPE-9).
+/// - `InvalidInput` if a type is unknown (ENG-10).
 /// - `OutOfRangeInput` if a date-time is out of range (TYPE-6).
 /// - `DuplicatePropertiesSpecified` if a property is repeated (PROP-6).
 ///

@@ -9,8 +9,9 @@ use crate::operation::OperationKind;
 use crate::row::entity_bytes;
 
 impl Limits {
-    /// Returns an operation's contribution to its transaction's size, as defined by [`measure`](Self::measure). If the measure is the request body, the result
-    /// may be too large, but by less than the fixed per-operation overhead.
+    /// Returns the number of bytes that an operation adds to its transaction. [`measure`](Self::measure) defines how the bytes are counted.
+    ///
+    /// If the measure is the request body, the result may be too large, but by less than the fixed overhead per operation.
     ///
     /// ```
     /// use table_core::limits::{Limits, TransactionMeasure};

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-/// The hexadecimal digits of U+FFFD, which replaces an unpaired surrogate in a property, as in the UTF-8 encoders of JavaScript and .NET.
+/// The hexadecimal digits of U+FFFD, the replacement for an unpaired surrogate in a property. The UTF-8 encoders of JavaScript and .NET use the same character.
 pub(super) const REPLACEMENT: [u8; 4] = *b"FFFD";
 /// The replacement for an unpaired surrogate in a key. No key can contain it (KEY-3), so the altered key cannot name another entity.
 pub(super) const MARK: char = '\0';

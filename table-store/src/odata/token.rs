@@ -1,4 +1,4 @@
-//! Conversion of a JSON value to its declared type or, without one, to the type implied by its JSON syntax (TYPE-2, TYPE-3, TYPE-8, TYPE-9).
+//! Conversion of a JSON value to its declared type. Without a declared type, the JSON syntax determines the type (TYPE-2, TYPE-3, TYPE-8, TYPE-9).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,8 +13,8 @@ use crate::odata::fault::ODataFault;
 use crate::ticks;
 use crate::value::{EdmType, ValueRef, out_of_range};
 
-/// If any dependency of the program enables `serde_json`'s `arbitrary_precision` feature, `serde_json` passes the text of a number to a visitor as a map with
-/// this single key. 64-bit integers other than `-0` are passed as integers with or without the feature.
+/// The only key of a map that represents a number. `serde_json` passes such a map, whose value is the text of the number, if any dependency of the program
+/// enables its `arbitrary_precision` feature. 64-bit integers other than `-0` are passed as integers with or without the feature.
 const NUMBER: &str = "$serde_json::private::Number";
 
 /// A JSON value. A number's notation determines its variant: `3` is an integer, `3.0` is not (TYPE-3).
@@ -107,12 +107,13 @@ impl<'de> Visitor<'de> for TokenVisitor {
 }
 
 impl Token<'_> {
-    /// Converts the token to a property value, or `None` for `null`. A binary value is decoded into `buffer`.
+    /// Converts the token to a property value, or to `None` for `null`. A binary value is decoded into `buffer`.
     ///
-    /// The JSON value may be a string regardless of the declared type, because some clients send all values as strings.
+    /// A string is accepted for every declared type, because some clients send all values as strings.
     ///
     /// # Errors
-    /// `InvalidInput` if the value does not match its type (TYPE-8, TYPE-9, ENG-10); `OutOfRangeInput` if a date-time is before 1601 (TYPE-6).
+    /// - `InvalidInput` if the value does not match its type (TYPE-8, TYPE-9, ENG-10).
+    /// - `OutOfRangeInput` if a date-time is before 1601 (TYPE-6).
     pub(crate) fn value<'v>(
         &'v self,
         name: &str,
@@ -161,7 +162,7 @@ const fn nearest(number: i64) -> f64 {
     number as f64
 }
 
-/// Parses a string as a value of a declared type, in the formats accepted by .NET's `XmlConvert`. Returns `None` for any other string.
+/// Parses a string as a value of a declared type. Accepts the formats of .NET's `XmlConvert`, and returns `None` for any other string.
 fn typed_text<'v>(
     name: &str,
     edm: EdmType,
@@ -180,7 +181,7 @@ fn typed_text<'v>(
     })
 }
 
-/// Parses the text of a JSON number. 64-bit integers are exact, except `-0`, which becomes a floating-point number.
+/// Parses the text of a JSON number. 64-bit integers remain exact. The only exception is `-0`, which becomes a floating-point number.
 fn number<E: serde::de::Error>(text: &str) -> Result<Token<'static>, E> {
     match text.parse() {
         Ok(number) if text != "-0" => Ok(Token::Integer(number)),

@@ -13,7 +13,7 @@ use crate::odata::property::{Annotate, Text, Ticks, serialize_properties};
 use crate::query::{EntityRef, Rows, Select};
 use crate::row::RowView;
 
-/// The account, table and selected properties, which are named in a response's metadata (JSON-5, JSON-6).
+/// The account, table and selected properties that a response's metadata names (JSON-5, JSON-6).
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The base URI of the account, such as `http://127.0.0.1:10002/devstoreaccount1` (ACC-1, ACC-2).
@@ -70,8 +70,10 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
     to_json(&PageAnswer { rows, level, context }, 0)
 }
 
-/// Writes a request body: the properties, with every type annotation that any server requires, preceded by the key if one is given (ENG-11, AZ-4). An insert
-/// requires the key in the body (KEY-1); other writes have it in the URL (UPD-5).
+/// Writes a request body, which consists of the key, if one is given, and the properties (ENG-11). The body has every type annotation that any server requires
+/// (AZ-4).
+///
+/// An insert requires the key in the body (KEY-1). Other writes have the key in the URL (UPD-5).
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -89,7 +91,7 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn write_body(key: Option<(&str, &str)>, row: RowView<'_>) -> Result<String> {
-    // JSON punctuation takes up about as much space as a row's directories, so this capacity is usually sufficient.
+    // JSON punctuation takes up about as much space as the directories of a row, so the buffer rarely grows beyond this capacity.
     to_json(&Body { key, row }, 2 * row.bytes())
 }
 
@@ -225,7 +227,7 @@ impl EntityAnswer<'_> {
     /// Writes `null` for each requested property that the entity does not have (SEL-3).
     fn missing<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let Select::Names(names) = self.context.select else { return Ok(()) };
-        // The properties of a selected row are in `$select` order, so the hint makes each lookup succeed at once.
+        // The properties of a selected row are in `$select` order, so the hint usually points to the right property.
         let mut hint = 0;
         for name in names.iter() {
             let system = matches!(name.as_ref(), "PartitionKey" | "RowKey" | "Timestamp");
@@ -239,7 +241,7 @@ impl EntityAnswer<'_> {
 }
 
 impl Context<'_> {
-    /// Returns the metadata URL with the table, the selected properties, and the suffix `kind`, which denotes an entity or a page (JSON-5).
+    /// Returns the metadata URL, which contains the table and the selected properties (JSON-5). `kind` follows the table's name. It is empty for a page.
     fn metadata(&self, kind: &str) -> String {
         let mut url = format!("{}/$metadata#{}{kind}", self.base, self.table);
         if let Select::Names(names) = self.select {

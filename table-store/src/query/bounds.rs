@@ -25,8 +25,8 @@ impl Query {
 
     /// Creates a query from a filter. Key comparisons become the key range, and the remaining conditions become the query's filter.
     ///
-    /// Only comparisons of a key with a string, joined by `and`, narrow the range (CLS-3). Comparisons with `ne`, and conditions under `or` or `not`, remain in
-    /// the filter. The range and the remaining filter together select the same entities as the original filter.
+    /// A comparison narrows the range only if it compares a key with a string and is joined to the other conditions by `and` (CLS-3). Comparisons with `ne`,
+    /// and conditions under `or` or `not`, remain in the filter. The range and the remaining filter together select the same entities as the original filter.
     #[must_use]
     pub fn from_filter(filter: Filter) -> Self {
         let mut query = Self::new(KeyRange::ALL);
@@ -43,7 +43,8 @@ impl Query {
 }
 
 impl KeyRange {
-    /// Intersects the key range with a condition. Returns `false`, leaving the range unchanged, if the condition cannot be expressed as a range.
+    /// Narrows the key range to the keys that satisfy a condition. Returns `false`, leaving the range unchanged, if the condition cannot be expressed as a
+    /// range.
     fn narrow(&mut self, condition: &Filter) -> bool {
         let [Term::Compare { name, operator, value: Value::String(text) }] = condition.terms() else {
             return false;

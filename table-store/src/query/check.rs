@@ -11,9 +11,9 @@ impl Query {
     /// Validates the query for a store whose maximum `$top` is `most`. Every backend calls this function before executing a query.
     ///
     /// # Errors
-    /// `InvalidInput` if `top` is greater than `most` (TOP-2), or the grammar cannot express the filter ([`Filter::check`](crate::Filter::check)).
-    /// `InvalidInput` also if `$select` has more than 255 names (SEL-1), a duplicate name, `*` (SEL-5), or a name that is not an identifier. A `top` of 0 is
-    /// valid and requests an empty page (TOP-3).
+    /// - `InvalidInput` if `top` is greater than `most` (TOP-2). A `top` of 0 is valid and requests an empty page (TOP-3).
+    /// - `InvalidInput` if the grammar cannot express the filter ([`Filter::check`](crate::Filter::check)).
+    /// - `InvalidInput` if `$select` has more than 255 names (SEL-1), a duplicate name, `*` (SEL-5), or a name that is not an identifier.
     ///
     /// ```
     /// use table_core::query::{KeyRange, Query};

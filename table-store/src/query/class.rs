@@ -5,7 +5,7 @@ use std::fmt;
 /// The cost class of a query, from cheapest to most expensive (CLS-1). The class affects only the cost and the paging of a query, never its
 /// result (CLS-4).
 ///
-/// With hierarchical partition keys, the class depends on which levels the query specifies, not on the number of partitions (HPK-39):
+/// With hierarchical partition keys, the class depends on the levels that the query specifies. It does not depend on the number of partitions (HPK-39):
 ///
 /// | given | classes | selection of an entity with the levels `tenant`, `user`, `session` |
 /// |---|---|---|

@@ -14,12 +14,12 @@ use crate::query::Query;
 use crate::query::fault::QueryFault;
 use fingerprint::fingerprint;
 
-/// The start of the next page: the first key to read (PAGE-6), or an opaque value from a service.
+/// The start of the next page: the first key to read (PAGE-6), or opaque values from a service.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     /// The value of `NextPartitionKey`.
     pub partition_key: String,
-    /// The value of `NextRowKey`. If omitted (PAGE-2), the page starts at the beginning of the partition.
+    /// The value of `NextRowKey`. Without it, the page starts at the beginning of the partition (PAGE-2).
     pub row_key: Option<String>,
 }
 
@@ -61,20 +61,21 @@ enum Kind {
 pub struct Continuation {
     kind: Kind,
     query: u64,
-    /// The table's incarnation: a number that distinguishes the table from earlier tables with the same name. It is 0 if the backend does not track
-    /// incarnations.
+    /// The incarnation of the table: a number that distinguishes it from earlier tables with the same name. It is 0 if the backend does not track incarnations.
     incarnation: u32,
     position: Position,
 }
 
 impl Continuation {
-    /// Creates a continuation for backends whose positions are keys. A position outside the query's keys is rejected when the continuation is used.
+    /// Creates a continuation for a backend whose positions are keys. If the position is outside the query's keys, the continuation is rejected when it is
+    /// used.
     #[must_use]
     pub fn new(table: &TableName, query: &Query, position: Position) -> Self {
         Self { kind: Kind::Key, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Binds the continuation to a table incarnation: a number greater than 0 that distinguishes the table from earlier tables with the same name.
+    /// Binds the continuation to an incarnation of the table. An incarnation is a number greater than 0 that distinguishes a table from earlier tables with the
+    /// same name.
     #[must_use]
     pub fn in_incarnation(self, incarnation: u32) -> Self {
         Self { incarnation, ..self }
@@ -91,14 +92,16 @@ impl Continuation {
         Err(Error::of(QueryFault::TableReplaced).with_table(table.as_str()))
     }
 
-    /// Creates a continuation for backends whose positions are opaque service values (PAGE-8).
+    /// Creates a continuation for a backend whose positions are opaque values from a service (PAGE-8).
     #[must_use]
     pub fn of_service(table: &TableName, query: &Query, position: Position) -> Self {
         Self { kind: Kind::Service, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Creates a continuation that refers to the first page of a query. If a query consists of several subqueries, this continuation leads from the last page
-    /// of one subquery to the first page of the next. Backends reject such a continuation.
+    /// Creates a continuation that refers to the first page of a query.
+    ///
+    /// It is used for a query that consists of several subqueries. There, it leads from the last page of one subquery to the first page of the next. Backends
+    /// reject it.
     #[doc(hidden)]
     #[must_use]
     pub fn start(table: &TableName, query: &Query) -> Self {
@@ -106,8 +109,7 @@ impl Continuation {
         Self { kind: Kind::Start, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Checks that the continuation token belongs to this query on this table. Works for every backend, whether its positions are keys or opaque
-    /// values.
+    /// Checks that the continuation belongs to this query on this table. The backend's positions may be keys or opaque values.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation does not belong to this query (PAGE-9).
@@ -122,8 +124,10 @@ impl Continuation {
         Ok(())
     }
 
-    /// Returns `true` if the position is within the query's keys. If the query reads a range of partitions, its row range is a condition on each row and does
-    /// not limit the rows read. In that case, the position may have any row key.
+    /// Returns `true` if the position is within the query's keys.
+    ///
+    /// For a range of partitions, the query's row range does not limit the rows that are read. It is a condition on each row, so the position may have any row
+    /// key.
     fn is_inside(&self, query: &Query) -> bool {
         let (keys, position) = (&query.keys, &self.position);
         let row_inside = |row: &str| keys.partition_key.single().is_none() || keys.row_key.contains(row);
@@ -131,10 +135,10 @@ impl Continuation {
             && position.row_key.as_deref().is_none_or(row_inside)
     }
 
-    /// Checks that the continuation belongs to this query on this table, and returns the position. For backends whose positions are keys.
+    /// Checks that the continuation belongs to this query on this table, and returns the position. Use this function if the backend's positions are keys.
     ///
-    /// The position is within the query's keys, so a forged continuation cannot read anything outside them. A position without a row key means the start of the
-    /// query's row range in that partition.
+    /// The returned position is always within the query's keys, so a forged continuation cannot read other keys. A position without a row key means the start
+    /// of the query's row range in that partition.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation belongs to another query or to a service, or is outside the query's keys (PAGE-9).
@@ -142,8 +146,8 @@ impl Continuation {
         self.position_of(Kind::Key, table, query)
     }
 
-    /// Checks that the continuation belongs to this query on this table, and returns the position. For backends whose positions are opaque and must be sent
-    /// back unchanged.
+    /// Checks that the continuation belongs to this query on this table, and returns the position. Use this function if the backend's positions are opaque
+    /// values, which must be sent back unchanged.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation belongs to another query, or its position is a key (PAGE-9).
@@ -151,8 +155,8 @@ impl Continuation {
         self.position_of(Kind::Service, table, query)
     }
 
-    /// Rebinds the continuation from one query to another, keeping its position. Views need this function because the query they run differs from the caller's
-    /// query.
+    /// Transfers the continuation from one query to another, keeping its position. Views need this function because they run a different query than the
+    /// caller's.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation does not belong to `from` (PAGE-9).

@@ -23,8 +23,9 @@ pub struct Page {
     pub continuation: Option<Continuation>,
     /// The number of entities that the store read to produce the page, or `None` if unknown.
     pub rows_read: Option<u64>,
-    /// The number of stored rows that the page omits because they are not valid entities. Examples are rows with a date-time before 1601, which Azurite
-    /// accepts, and items that other programs wrote to Cosmos DB. [`TableStore::get`](crate::store::TableStore::get) fails for such a row, unless the invalid
-    /// property is not selected. Pages of the embedded engine omit no rows.
+    /// The number of stored rows that are missing from the page because they are not valid entities. One example is a row with a date-time before 1601, which
+    /// Azurite accepts. Another is an item that a different program wrote to Cosmos DB. The embedded engine never skips rows.
+    ///
+    /// [`TableStore::get`](crate::store::TableStore::get) fails for such a row, unless the invalid property is not selected.
     pub skipped: u64,
 }

@@ -1,4 +1,4 @@
-//! Query plans: a query's requests and its cost, computed without I/O (design promise 2).
+//! Query plans: the requests and the cost of a query, computed without I/O (design promise 2).
 
 mod advice;
 mod show;
@@ -28,7 +28,7 @@ pub struct Plan {
     pub class: QueryClass,
     /// The name of the table.
     pub table: String,
-    /// The lookups, in key order. Only a fan-out has more than one.
+    /// The key ranges to read, in key order. Only a fan-out has more than one.
     pub lookups: Vec<Lookup>,
     /// The requested properties.
     pub select: Select,
@@ -67,8 +67,8 @@ pub struct Lookup {
 pub enum Requests {
     /// The maximum number of requests.
     AtMost(usize),
-    /// One request for each page. The number of pages is unknown in advance: it depends on the data and on the store, which may return short or empty pages
-    /// (PAGE-1, PAGE-4).
+    /// One request per page. The number of pages is unknown in advance, because it depends on the data and on the store. A store may return short or empty
+    /// pages (PAGE-1, PAGE-4).
     OnePerPage {
         /// The maximum number of entities in a page.
         entities: usize,
@@ -113,7 +113,7 @@ impl fmt::Display for Warning {
 }
 
 impl Plan {
-    /// Creates a plan for a single query or for a fan-out. The queries of a fan-out differ only in their key ranges.
+    /// Creates a plan for a single query or for a fan-out. The queries of a fan-out are equal except for their key ranges.
     #[must_use]
     pub fn new(table: &TableName, class: QueryClass, queries: &[Query]) -> Self {
         let first = queries.first();

@@ -27,7 +27,7 @@ impl TextRange {
     /// The unbounded range, which contains every string.
     pub const ALL: Self = Self { lower: Bound::Unbounded, upper: Bound::Unbounded };
 
-    /// Creates a single-string range.
+    /// Creates a range that contains exactly one string.
     #[must_use]
     pub fn exactly(text: impl Into<String>) -> Self {
         let text = text.into();
@@ -83,7 +83,7 @@ impl TextRange {
 }
 
 impl TextRange {
-    /// Returns `true` if no string satisfies both bounds. Stores then return no rows without reading anything.
+    /// Returns `true` if no string is in the range. A store then returns no rows, without reading anything.
     ///
     /// ```
     /// use std::ops::Bound;
@@ -110,7 +110,7 @@ impl TextRange {
         }
     }
 
-    /// Intersects the range with another range.
+    /// Narrows the range to the strings that another range also contains.
     ///
     /// ```
     /// use table_core::query::TextRange;
@@ -124,10 +124,11 @@ impl TextRange {
         tighten(&mut self.upper, other.upper.as_ref().map(String::as_str), Ordering::Less);
     }
 
-    /// Intersects the range with a key comparison. Returns `false`, leaving the range unchanged, if the comparison cannot be expressed as a range.
+    /// Narrows the range to the strings that satisfy a comparison. Returns `false`, leaving the range unchanged, if the comparison cannot be expressed as a
+    /// range.
     ///
-    /// No key contains a control character below U+0020 (KEY-3). If the constant contains such a character, it sorts after the text before that character, and
-    /// before every longer key that starts with that text. The bound is shortened to that text, so stores never receive control characters.
+    /// No key contains a control character below U+0020 (KEY-3). A constant with such a character sorts directly after the text before that character, and
+    /// before all longer keys that start with that text. The bound is therefore shortened to that text, so stores never receive control characters.
     pub(crate) fn narrow(&mut self, operator: Comparison, text: &str) -> bool {
         let legal = text.split(|c| c < ' ').next().unwrap_or_default();
         let between = legal.len() < text.len();
@@ -147,8 +148,8 @@ impl TextRange {
     }
 }
 
-/// Replaces a bound with `other` if `other` is tighter. `side` states which strings are tighter: `Greater` for lower bounds, `Less` for upper bounds. If the
-/// strings are equal, the exclusive bound is tighter.
+/// Replaces a bound with `other` if `other` is tighter. `side` is `Greater` for lower bounds, where greater strings are tighter, and `Less` for upper bounds.
+/// If the strings are equal, the exclusive bound is tighter.
 fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
     let (Bound::Included(limit) | Bound::Excluded(limit)) = other else { return };
     let tighter = match &*bound {
@@ -165,8 +166,7 @@ fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
 
 /// A key range: a range of partitions, and a range of rows in each partition.
 ///
-/// If the partition range is a single partition, only the rows in the row range are read. Otherwise, the row range is a condition that is evaluated on each
-/// row.
+/// For a single partition, a query reads only the rows in the row range. For several partitions, the query evaluates the row range as a condition on each row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeyRange {
     /// The range of `PartitionKey`s.
@@ -179,7 +179,7 @@ impl KeyRange {
     /// The unbounded range, which contains every key.
     pub const ALL: Self = Self { partition_key: TextRange::ALL, row_key: TextRange::ALL };
 
-    /// Creates a single-key range.
+    /// Creates a range that contains exactly one key.
     #[must_use]
     pub fn point(partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
         Self { partition_key: TextRange::exactly(partition_key), row_key: TextRange::exactly(row_key) }

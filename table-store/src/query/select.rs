@@ -17,7 +17,7 @@ pub enum Select {
 }
 
 impl Select {
-    /// Selects the properties with these names. Duplicate names are ignored.
+    /// Selects the properties with the given names. Duplicate names are ignored.
     ///
     /// ```
     /// use table_core::query::Select;

@@ -6,8 +6,10 @@ use crate::filter::{Comparison, Filter};
 use crate::query::{Query, TextRange};
 
 impl Query {
-    /// Returns the query as the service's `$filter`: conditions on `PartitionKey` and `RowKey`, then the query's filter, joined by `and`, with parentheses only
-    /// around an `or`. The result is not percent-encoded (LIT-4). Returns `None` if the query selects the entire table.
+    /// Returns the query as the service's `$filter`, or `None` if the query selects the entire table.
+    ///
+    /// The text starts with conditions on `PartitionKey` and `RowKey`, followed by the query's filter. The conditions are joined by `and`. Only an `or` is put
+    /// in parentheses. The text is not percent-encoded (LIT-4).
     ///
     /// ```
     /// use table_core::query::{KeyRange, Query, TextRange};

@@ -48,10 +48,11 @@ pub fn hidden(queue: &QueueName, time: Duration, least: Duration) -> Result<()> 
     Err(refused(queue, QueueFault::Hidden { time, least, most: HIDDEN }))
 }
 
-/// Checks a message's text: at most 64 KiB of UTF-8, and only characters representable in XML 1.0, because messages are sent as XML.
+/// Checks a message's text. It may have at most 64 KiB of UTF-8, and only characters that XML 1.0 can represent, because messages are sent as XML.
 ///
 /// # Errors
-/// `RequestBodyTooLarge` if the text is larger than 64 KiB (QUE-6); `InvalidInput` if it contains a character that XML cannot represent (QUE-4).
+/// - `RequestBodyTooLarge` if the text is larger than 64 KiB (QUE-6).
+/// - `InvalidInput` if it contains a character that XML cannot represent (QUE-4).
 ///
 /// ```
 /// use table_core::queue::{QueueName, check};

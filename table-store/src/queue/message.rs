@@ -64,7 +64,7 @@ impl PopReceipt {
 /// The lifetime of a message (QUE-7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeToLive {
-    /// The message expires after this duration: whole seconds, at least one.
+    /// The message expires after this duration, which is a whole number of seconds and at least one second.
     For(Duration),
     /// The message lives until it is deleted.
     Never,
@@ -91,7 +91,7 @@ impl Default for TimeToLive {
 pub struct PutMessage {
     /// The text of the message: at most 64 KiB of UTF-8 (QUE-6).
     pub text: String,
-    /// The initial visibility delay: 0 to 7 days, in whole seconds, and less than the time to live (QUE-8).
+    /// The delay before the message becomes visible: 0 to 7 days, in whole seconds, and less than the time to live (QUE-8).
     pub hidden: Duration,
     /// The time after which the message is deleted.
     pub time_to_live: TimeToLive,
@@ -104,7 +104,7 @@ impl PutMessage {
         Self { text: text.into(), hidden: Duration::ZERO, time_to_live: TimeToLive::default() }
     }
 
-    /// Sets the initial visibility delay.
+    /// Sets the delay before the message becomes visible.
     #[must_use]
     pub const fn hidden(mut self, time: Duration) -> Self {
         self.hidden = time;

@@ -25,7 +25,8 @@ impl QueueName {
     /// Validates a name.
     ///
     /// # Errors
-    /// `InvalidResourceName` if the name has illegal characters or a misplaced `-`; `OutOfRangeInput` if the length is not between 3 and 63.
+    /// - `InvalidResourceName` if the name has illegal characters or a misplaced `-`.
+    /// - `OutOfRangeInput` if the length is not between 3 and 63.
     pub fn new(name: &str) -> Result<Self> {
         let legal = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
         if !name.bytes().all(legal) || name.starts_with('-') || name.ends_with('-') || name.contains("--") {

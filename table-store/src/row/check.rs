@@ -31,7 +31,7 @@ fn utf16(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
 
-/// Returns a property's contribution to the entity size, excluding its value.
+/// Returns the number of bytes that a property adds to the entity size, excluding its value.
 fn name_bytes(name: &str) -> usize {
     8 + 2 * utf16(name)
 }
@@ -53,7 +53,7 @@ pub(crate) fn duplicate_property(name: &str) -> Error {
 }
 
 impl Limits {
-    /// Checks the names, number and values of a row's properties. The entity's size is not checked, because it also depends on the key.
+    /// Checks the properties of a row: their number, names and values. The size of the entity is not checked, because it also depends on the key.
     ///
     /// # Errors
     /// - `TooManyProperties` if the row has too many properties.
@@ -66,8 +66,10 @@ impl Limits {
         self.measure_new_row(row).map(drop)
     }
 
-    /// Checks a row and returns the total size of its names and that of its values, calculated with the published formula (SIZE-2). `before` is the previously
-    /// checked row and the total size of its names. If both rows have the same shape (names and types), the names are not checked again.
+    /// Checks a row, and returns the total size of its names and the total size of its values. Both are calculated with the published formula (SIZE-2).
+    ///
+    /// `before` is the previously checked row, with the total size of its names. If both rows have the same shape (names and types), the names are not checked
+    /// again.
     pub(crate) fn measure_row(
         &self,
         before: Option<(RowView<'_>, usize)>,
@@ -102,7 +104,7 @@ impl Limits {
         }
     }
 
-    /// Returns the total size of the values, or `None` if the row is invalid or a value exceeds its limit. The caller then performs the full check, which
+    /// Returns the total size of the values. Returns `None` if the row is invalid or a value exceeds its limit. The caller then performs the full check, which
     /// returns the error.
     fn fitting_values(&self, row: RowView<'_>) -> Option<usize> {
         row.check_version().ok()?;

@@ -1,6 +1,6 @@
 //! Detection of duplicate property names (PROP-6).
 
-/// A fast detector of possible duplicates in a sequence of names. False positives are possible, but the names of typical entities cause none.
+/// A fast detector of possible duplicates in a sequence of names. It may report a duplicate where there is none, but not for the names of typical entities.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     seen: [u64; 16],
@@ -23,7 +23,7 @@ impl Names {
         self.suspect
     }
 
-    /// Returns a name that occurs more than once, if any. `names` iterates over the same names, and is called only if a duplicate is possible.
+    /// Returns a name that occurs more than once, if any. `names` returns an iterator over the same names. It is called only if a duplicate is possible.
     pub(crate) fn repeated<'a, I: Iterator<Item = &'a str>>(
         &self,
         names: impl FnOnce() -> I,

@@ -43,7 +43,7 @@ impl<'a> EntityRef<'a> {
         self.etag.cloned().unwrap_or_else(|| self.row.etag())
     }
 
-    /// Returns the `ETag` sent by the backend, or `None` if it follows from the Timestamp.
+    /// Returns the `ETag` sent by the backend, or `None` if the `ETag` is derived from the Timestamp.
     pub(crate) const fn sent_etag(&self) -> Option<&'a ETag> {
         self.etag
     }

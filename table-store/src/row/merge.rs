@@ -6,7 +6,8 @@ use crate::error::Result;
 use crate::row::view::is_same_name;
 use crate::row::{Row, RowView, RowWriter};
 
-/// Returns the row with the patch's properties added or replaced. A property may change its type (TYPE-12). Properties absent from the patch are kept (MRG-1).
+/// Returns the row with the patch's properties added, or replaced if the row already has them. The type of a property may change (TYPE-12). Properties that are
+/// absent from the patch are kept (MRG-1).
 ///
 /// # Errors
 /// `Corrupted` if either argument is not a row.
@@ -45,8 +46,10 @@ pub fn merge(row: RowView<'_>, patch: RowView<'_>) -> Result<Row> {
     Ok(merged.finish())
 }
 
-/// Copies the row and overwrites the patched values in place. Returns `None` if, for some property in the patch, the row has no value of the same type and
-/// size. This is a fast path for wide rows. For example, a row of account balances has hundreds of numbers, and a posting changes only two.
+/// Returns a copy of the row with the patched values overwritten in place. Returns `None` unless the row already has every property of the patch with the same
+/// type and size.
+///
+/// This is a fast path for wide rows. For example, a row of account balances has hundreds of numbers, and a posting changes only two.
 fn overwritten(row: RowView<'_>, patch: RowView<'_>) -> Option<Row> {
     row.check_version().and(patch.check_version()).ok()?;
     let (mut values, mut next) = (Vec::with_capacity(patch.len()), 0);

@@ -5,8 +5,10 @@ use std::ops::Range;
 use crate::row::view::{Entry, RowView};
 use crate::value::EdmType;
 
-/// A reader of properties in a known order. Its functions return `None` if the next property is not the requested one; the caller then falls back to
-/// [`RowView::find`], which searches for the property or reports an error.
+/// A reader of properties in a known order.
+///
+/// Its functions return `None` if the next property is not the requested one. The caller then calls [`RowView::find`], which searches for the property or
+/// reports an error.
 ///
 /// ```
 /// use table_core::row::{RowReader, RowWriter};
@@ -28,7 +30,7 @@ pub struct RowReader<'a> {
     pub next: usize,
     /// `true` if the row has the expected shape, so names and types need not be compared.
     as_expected: bool,
-    /// The entries of the shape's directory. `labels`, `ends` and `values` are computed once, because most reads use all three.
+    /// The entries of the shape's directory. `labels`, `ends` and `values` are stored because most reads use all three.
     labels: &'a [Entry],
     ends: &'a [Entry],
     values: &'a [u8],
@@ -51,8 +53,10 @@ impl<'a> RowReader<'a> {
         self.row
     }
 
-    /// Sets the expected shape: the names and types in rows written by this program. If the row has that shape, the names and types of the individual
-    /// properties are not compared. The caller must request exactly these properties, in this order.
+    /// Sets the expected shape: the names and types in rows written by this program.
+    ///
+    /// If the row has that shape, the reader does not compare the names and types of individual properties. The caller must then request exactly these
+    /// properties, in this order.
     #[doc(hidden)]
     #[inline]
     pub fn expect(&mut self, shape: &[u8]) {

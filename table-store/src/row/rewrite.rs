@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::row::{Row, RowView, RowWriter};
 
-/// Returns `true` if a property of `before` is absent from `after`. Only a replace removes such a property; a merge keeps it (MRG-3).
+/// Returns `true` if a property of `before` is absent from `after`. Such a property can only be removed with a replace, because a merge keeps it (MRG-3).
 ///
 /// ```
 /// use table_core::ValueRef;
@@ -28,7 +28,7 @@ pub fn removes(before: RowView<'_>, after: RowView<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// Returns `after` plus the stored properties absent from both `before` and `after`.
+/// Returns `after` together with the stored properties that neither `before` nor `after` contains.
 ///
 /// ```
 /// use table_core::ValueRef;

@@ -1,4 +1,4 @@
-//! Model-based tests of the row format, and tests of golden rows, whose encoding must not change.
+//! Model-based tests of the row format, and tests of golden rows. The encoding of golden rows must never change.
 
 mod limits;
 
@@ -45,7 +45,7 @@ pub(crate) fn row(model: &Model) -> Row {
     writer.finish()
 }
 
-/// Returns `true` if two values are bitwise equal: NaN equals NaN, and 0 differs from -0.
+/// Returns `true` if two values are bitwise equal. For this function, NaN equals NaN, and 0 differs from -0.
 fn same(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
     match (a, b) {
         (ValueRef::Double(a), ValueRef::Double(b)) => a.to_bits() == b.to_bits(),

@@ -11,10 +11,10 @@ use crate::row::fault::RowFault;
 use crate::row::{BODY_HEADER, ENTRY, NAME_TOO_LONG, Row, SHAPE_HEADER, TOO_LARGE, TOO_MANY, VERSION};
 use crate::value::{EdmType, ValueRef};
 
-/// A view of an encoded row: a shape (property types and names) and a body (Timestamp and values). Shape and body may be stored separately, and rows with equal
-/// shapes can share one copy.
+/// A view of an encoded row. A row has a shape (property types and names) and a body (Timestamp and values). They may be stored separately, and rows with equal
+/// shapes can share one copy of the shape.
 ///
-/// The bytes are untrusted. Accessing invalid bytes returns `Corrupted`, and accessing a newer format version returns `FormatTooNew`. Neither panics.
+/// The bytes are untrusted, but no access panics. For invalid bytes, functions return `Corrupted`. For a newer format version, they return `FormatTooNew`.
 #[derive(Clone, Copy)]
 pub struct RowView<'a> {
     shape: &'a [u8],
@@ -44,14 +44,16 @@ pub struct Property<'a> {
     pub value: ValueRef<'a>,
 }
 
-/// Returns the end offset of a directory with `count` entries. The header before it has at least four bytes, so four bytes precede every entry, and one bounds
-/// check covers an entry and its predecessor.
+/// Returns the end offset of a directory with `count` entries.
+///
+/// The header before a directory has at least four bytes, the size of an entry. Four bytes therefore precede every entry, and one bounds check covers an entry
+/// and its predecessor.
 #[inline]
 const fn after(header: usize, count: u16) -> usize {
     header + count as usize * ENTRY
 }
 
-/// Returns the last directory entry of a shape or body: 0 if the directory is empty, `None` if it is incomplete.
+/// Returns the last directory entry of a shape or body. Returns 0 if the directory is empty, or `None` if it is incomplete.
 const fn last_entry(bytes: &[u8], header: usize, count: u16) -> Option<u32> {
     let Some((front, _)) = bytes.split_at_checked(after(header, count)) else { return None };
     match front.last_chunk() {
@@ -60,7 +62,8 @@ const fn last_entry(bytes: &[u8], header: usize, count: u16) -> Option<u32> {
     }
 }
 
-/// Returns the number of properties and the length of the shape at the start of `bytes`, or `None` if its version is unknown or its directory is incomplete.
+/// Returns the number of properties and the length of the shape at the start of `bytes`. Returns `None` if its version is unknown or its directory is
+/// incomplete.
 const fn shape_of(bytes: &[u8]) -> Option<(u16, usize)> {
     let [VERSION, 0, low, high, ..] = bytes else { return None };
     let count = u16::from_le_bytes([*low, *high]);
@@ -81,7 +84,7 @@ const fn directory(bytes: &[u8], header: usize, count: u16) -> Option<(&[Entry],
 }
 
 impl<'a> RowView<'a> {
-    /// Creates a view of a shape and body in one buffer, shape first.
+    /// Creates a view of a row whose shape and body are in one buffer. The shape comes first.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         let parts = match shape_of(bytes) {
@@ -94,8 +97,10 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// Creates a view of a separately stored shape and body. They form a row if the version is known, both directories are complete, and the last name and the
-    /// last value end exactly at the end of their buffers.
+    /// Creates a view of a row whose shape and body are stored separately.
+    ///
+    /// The bytes are a valid row if the version is known and both directories are complete. In addition, the last name and the last value must end exactly at
+    /// the end of their buffers.
     ///
     /// ```
     /// use table_core::ValueRef;
@@ -115,7 +120,8 @@ impl<'a> RowView<'a> {
         Self::counted(shape, Self::count_of(shape), body)
     }
 
-    /// Creates a view, given the shape's property count from [`count_of`](Self::count_of). This avoids recomputing the count for each body with the same shape.
+    /// Creates a view from a shape whose property count is known from [`count_of`](Self::count_of). This avoids recomputing the count for each body with the
+    /// same shape.
     #[doc(hidden)]
     #[inline]
     #[must_use]
@@ -266,8 +272,8 @@ impl<'a> RowView<'a> {
 
     /// Returns a property's value, or `None` if the row does not have the property.
     ///
-    /// The search starts at index `hint`. If the property is found, `hint` is set to the index after it. Rows written by one program have their properties in
-    /// the same order, so a caller that keeps the hint finds each property on the first attempt.
+    /// The search starts at index `hint`. If the property is found, `hint` is set to the index after it. A program usually writes properties in the same order,
+    /// so a caller that keeps the hint finds each property on the first attempt.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -297,7 +303,7 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// Returns a property's index and type tag, or `None` if the shape does not have the property. All rows with this shape share the result.
+    /// Returns the index and type tag of a property, or `None` if the shape does not have the property. The result is valid for all rows with this shape.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -312,7 +318,7 @@ impl<'a> RowView<'a> {
         Ok(None)
     }
 
-    /// Returns the value of the property that [`position`](Self::position) has found, or `None` if it found none.
+    /// Returns the value at a [`position`](Self::position), or `None` if `position` found no property.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -344,8 +350,8 @@ impl<'a> RowView<'a> {
     }
 }
 
-/// Returns `true` if two property names are equal. The last bytes are compared first, because the names of a wide row, such as `A001` and `A002`, often differ
-/// only there, and this comparison needs no call.
+/// Returns `true` if two property names are equal. The last bytes are compared first, which needs no function call. The names of a wide row, such as `A001` and
+/// `A002`, often differ only there.
 #[inline]
 pub(super) fn is_same_name(left: &[u8], right: &[u8]) -> bool {
     left.last() == right.last() && left == right
@@ -362,8 +368,10 @@ fn entry(bytes: &[u8], header: usize, count: u16, index: usize) -> Option<(u32, 
     Some((before, u32::from_le_bytes([e0, e1, e2, e3])))
 }
 
-/// Decodes a value. Returns `Ok(Some(_))` or `Err`, never `Ok(None)`. The return type is that of [`RowView::find`], so the result is built directly in the
-/// caller's memory. Moving the result would make the CPU stall on the preceding stores, and lookups would take twice as long.
+/// Decodes a value. Returns `Ok(Some(_))` or `Err`, never `Ok(None)`.
+///
+/// The return type is the same as that of [`RowView::find`], so the result is built directly in the caller's memory. Moving it would make the CPU stall on the
+/// preceding stores, and lookups would take twice as long.
 #[inline]
 fn decode(tag: u8, bytes: &[u8]) -> Result<Option<ValueRef<'_>>> {
     let value = match EdmType::from_tag(tag) {

@@ -1,4 +1,4 @@
-//! A writer for encoded rows, with separate buffers for the shape (names and types) and the body (Timestamp and values).
+//! A writer for encoded rows. It has separate buffers for the shape (names and types) and the body (Timestamp and values).
 
 use std::cell::Cell;
 
@@ -7,7 +7,7 @@ use crate::row::{
 };
 use crate::value::ValueRef;
 
-/// The maximum capacity, in bytes, of a buffer that is kept for reuse.
+/// The maximum capacity of a buffer that is kept for reuse, in bytes.
 const KEPT: usize = 64 * 1024;
 
 thread_local! {
@@ -15,7 +15,7 @@ thread_local! {
     static BUFFERS: Cell<Option<(Vec<u8>, Vec<u8>)>> = const { Cell::new(None) };
 }
 
-/// A builder for a [`Row`]. The encoding is always well-formed; limits and names are checked by the store ([`crate::limits`]).
+/// A builder for a [`Row`]. The encoding is always well-formed. The store checks limits and names ([`crate::limits`]).
 ///
 /// ```
 /// use table_core::{ValueRef, row::RowWriter};
@@ -73,8 +73,8 @@ impl RowWriter {
 
     /// Appends a property. Duplicate names are not detected.
     ///
-    /// Content that exceeds the limits of the format (16 MiB of names, 4 GiB of values, 65,535 properties) is not written. The row then becomes invalid and is
-    /// rejected by every store. The service's limits are far lower.
+    /// The format is limited to 16 MiB of names, 4 GiB of values and 65,535 properties. Content that exceeds these limits is not written, and the row becomes
+    /// invalid, so every store rejects it. The service's limits are far lower.
     pub fn property(&mut self, name: &str, value: ValueRef<'_>) {
         if let Err(overflow) = self.append(name, value) {
             self.version = overflow;
@@ -134,7 +134,7 @@ impl RowWriter {
         row
     }
 
-    /// Finishes the row with a Timestamp in [ticks](crate::ticks) and returns a view of it. This function may be called repeatedly.
+    /// Finishes the row, sets its Timestamp in [ticks](crate::ticks), and returns a view of it. This function may be called repeatedly.
     pub(crate) fn close(&mut self, timestamp: u64) -> RowView<'_> {
         for (part, header) in [(&mut self.shape, SHAPE_HEADER), (&mut self.body, BODY_HEADER)] {
             part.drain(header + self.count * ENTRY..header + self.reserved * ENTRY);

@@ -6,10 +6,12 @@ use std::fmt;
 use crate::error::Error;
 use crate::transaction::Transaction;
 
-/// A transaction as it was sent, with the [ambiguous](Error::is_ambiguous) error of the last attempt (CON-11).
+/// A transaction as it was sent, together with the [ambiguous](Error::is_ambiguous) error of its last attempt (CON-11).
 ///
 /// A backend that can lose responses attaches an `AmbiguousWrite` to such errors as their source. The caller, or a background worker, can then read the
-/// entities and compare them with the transaction. Always read the entities before reverting a write that may have been applied.
+/// entities and compare them with the transaction.
+///
+/// A write with a lost response may have been applied. Always read the entities before you revert it.
 ///
 /// ```
 /// use table_core::limits::Limits;
@@ -50,7 +52,7 @@ impl AmbiguousWrite {
         &self.transaction
     }
 
-    /// Returns the error for a write that may have been applied, with the table, key and operation of the last response.
+    /// Returns the error for a write that may have been applied. It contains the table, key and operation of the last attempt's error.
     #[must_use]
     pub fn into_error(self) -> Error {
         let last = &self.last;

@@ -8,8 +8,8 @@ use crate::etag::ETag;
 
 /// The state shared by all handles to a store that only this process can use. Clones share the state, and two values are equal if they share it.
 ///
-/// For each entity type, the state counts the schema changes that handles in the process have noticed. The other handles compare this count, so they notice a
-/// new schema without sending a request. A process that gives other processes access to the store must call [`share`](Self::share).
+/// For each entity type, the state counts the schema changes that handles in the process have noticed. Comparing this count, other handles notice a new schema
+/// without sending a request. A process that gives other processes access to the store must call [`share`](Self::share).
 ///
 /// ```
 /// use table_core::Engine;
@@ -28,11 +28,11 @@ struct State {
     shared: AtomicBool,
 }
 
-/// The counters of schema changes, keyed by lower-case table name and entity type. A counter lives as long as some handle uses it.
+/// The counters of schema changes, keyed by lower-case table name and entity type. A counter exists while at least one handle uses it.
 #[derive(Debug, Default)]
 struct Schemas {
     counts: HashMap<(String, String), Weak<Count>>,
-    /// Once the map holds this many counters, counters that no handle uses are evicted.
+    /// The number of counters at which unused counters are evicted.
     limit: usize,
 }
 
@@ -49,9 +49,10 @@ struct Count {
 pub struct SchemaNotes(Arc<Count>);
 
 impl SchemaNotes {
-    /// Records the version of the stored schema that a handle starts to use. Pass `None` if a schema of unknown version may have been stored. If this version
-    /// is already the most recently recorded one, the count does not change and `None` is returned. Otherwise, the count is incremented and the previous count
-    /// is returned.
+    /// Records the version of the stored schema that a handle starts to use. Pass `None` if a schema of unknown version may have been stored.
+    ///
+    /// Increments the count and returns its previous value. If this version is already the most recently recorded one, the count stays the same and the
+    /// function returns `None`.
     pub fn note(&self, version: Option<&ETag>) -> Option<u64> {
         let mut last = self.0.last.lock().unwrap_or_else(PoisonError::into_inner);
         if version.is_some() && last.as_ref() == version {
@@ -69,7 +70,7 @@ impl SchemaNotes {
 }
 
 impl Exclusive {
-    /// Records that programs in other processes, such as the clients of a server, write through this process. Those programs do not notice new schemas
+    /// Records that programs in other processes write through this process, such as the clients of a server. These programs do not notice a new schema
     /// immediately.
     pub fn share(&self) {
         self.0.shared.store(true, Ordering::Release);

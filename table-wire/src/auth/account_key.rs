@@ -24,7 +24,7 @@ const DECODED: usize = 33;
 pub struct AccountKey {
     account: String,
     key: Vec<u8>,
-    /// An HMAC initialized with the key, cloned for each signature.
+    /// An HMAC that is initialized with the key. It is cloned for each signature.
     mac: Hmac<Sha256>,
 }
 
@@ -42,7 +42,7 @@ impl AccountKey {
     /// ```
     pub fn new(account: impl Into<String>, key: &str) -> Result<Self> {
         let account = account.into();
-        // HMAC accepts keys of any length. An empty key is rejected, because anyone could sign with it.
+        // HMAC accepts keys of any length. An empty key is rejected, because anyone could create signatures with it.
         let key = STANDARD.decode(key).ok().filter(|key| !key.is_empty());
         let ready = key.and_then(|key| Some((Hmac::new_from_slice(&key).ok()?, key)));
         let (mac, key) = ready.ok_or_else(|| Error::of(AuthFault::Key(account.clone())))?;
@@ -112,7 +112,7 @@ impl AccountKey {
     pub fn verifies(&self, text: &str, signature: &str) -> bool {
         let mut mac = self.mac.clone();
         mac.update(text.as_bytes());
-        // A signature too long for the buffer fails to decode and never matches.
+        // If the signature is too long for the buffer, decoding fails, so it never matches.
         let mut decoded = [0; DECODED];
         let length = STANDARD.decode_slice(signature, &mut decoded);
         length.is_ok_and(|length| mac.verify_slice(decoded.get(..length).unwrap_or_default()).is_ok())

@@ -9,7 +9,7 @@ use table_core::{Error, Result};
 use super::fault::AuthFault;
 use super::{AccountKey, Scheme, SignedParts, parse_http_date};
 
-/// A parsed `Authorization` header: an account name and a signature, which `Debug` does not print.
+/// A parsed `Authorization` header: an account name and a signature. `Debug` does not print the signature.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -41,7 +41,7 @@ impl<'a> Authorization<'a> {
     /// Parses `SharedKey account:signature` or `SharedKeyLite account:signature`.
     ///
     /// # Errors
-    /// `AuthenticationFailed` if the header has a different form. The message does not contain the header.
+    /// `AuthenticationFailed` if the header has a different format. The message does not contain the header.
     pub fn read(header: &'a str) -> Result<Self> {
         let parts = header.split_once(' ').and_then(|(word, rest)| {
             let lite = [Scheme::Table, Scheme::TableLite].into_iter().find(|scheme| scheme.name() == word)?;
@@ -58,13 +58,13 @@ impl<'a> Authorization<'a> {
         self.account
     }
 
-    /// Verifies the signature against the account's keys. `service` is the service's `SharedKey` scheme; a `SharedKeyLite` header is verified with the
-    /// corresponding `SharedKeyLite` scheme.
+    /// Verifies the signature against the account's keys. `service` is the `SharedKey` scheme of the service. If the header uses `SharedKeyLite`, the
+    /// corresponding `SharedKeyLite` scheme is used instead.
     ///
-    /// The path is verified as sent. A signature computed over a path with a different encoding, such as `'` instead of `%27`, does not match (AUTH-6).
+    /// The path is verified exactly as it was sent. A signature over a path with a different encoding, such as `'` instead of `%27`, does not match (AUTH-6).
     ///
-    /// As in the emulator, a request without a date is accepted only if it is signed with the emulator's well-known key. A date limits how long a signed
-    /// request can be replayed. With this key, a replay gains nothing, because anyone can sign a new request (AUTH-30).
+    /// A request without a date is accepted only if it is signed with the emulator's well-known key, as in the emulator itself. A date limits how long a signed
+    /// request can be replayed. With the well-known key, a replay gains nothing, because anyone can sign a new request (AUTH-30).
     ///
     /// # Errors
     /// `AuthenticationFailed` if the signature matches none of the keys, if the request has no date, or if its date differs from `now` by more than
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(undated.unwrap_err().rule(), Some("AUTH-9"));
     }
 
-    /// Tests that a request without a date, as Azurite's own tests send it, is accepted only if signed with the emulator's well-known key.
+    /// Tests that a request without a date is accepted only if it is signed with the emulator's well-known key. Azurite's own tests send such requests.
     #[test]
     fn auth_9_and_30_only_the_public_key_needs_no_date() {
         let undated = HeaderMap::new();

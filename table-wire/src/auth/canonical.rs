@@ -13,7 +13,7 @@ pub struct SignedParts<'a> {
     pub method: &'a str,
     /// The percent-encoded path, as sent. The emulator's paths start with the account name.
     pub path: &'a str,
-    /// The percent-encoded query, as sent, without `?`; empty if the request has no query.
+    /// The percent-encoded query, as sent, without `?`. Empty if the request has no query.
     pub query: &'a str,
     /// The request headers.
     pub headers: &'a HeaderMap,
@@ -26,12 +26,13 @@ impl<'a> SignedParts<'a> {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// Returns `x-ms-date` if present, even if empty, otherwise `Date` (AUTH-4).
+    /// Returns the value of `x-ms-date`, or of `Date` if `x-ms-date` is missing. An empty `x-ms-date` counts as present (AUTH-4).
     pub(super) fn date(&self) -> &'a str {
         self.header(if self.headers.contains_key(X_MS_DATE) { X_MS_DATE } else { header::DATE })
     }
 
-    /// Returns the date line for schemes that sign `x-ms-date` among the `x-ms-` headers (AUTH-20). It is empty if that header is present.
+    /// Returns the date line for schemes that sign all `x-ms-` headers (AUTH-20). The line is empty if the request has an `x-ms-date` header, because these
+    /// schemes already sign it.
     fn date_line(&self) -> &'a str {
         if self.headers.contains_key(X_MS_DATE) { "" } else { self.date() }
     }
@@ -41,8 +42,8 @@ impl<'a> SignedParts<'a> {
         form_urlencoded::parse(self.query.as_bytes())
     }
 
-    /// Appends `/account/path` and, if the query has a `comp` parameter, `?comp=…` (AUTH-6). The name is matched case-insensitively; otherwise, `Comp` would
-    /// not be signed, although a server might accept it.
+    /// Appends `/account/path` and, if the query has a `comp` parameter, `?comp=…` (AUTH-6). The case of the name is ignored. Otherwise, `Comp` would not be
+    /// signed, although a server might accept it.
     fn resource(&self, account: &str, text: &mut String) {
         for piece in ["/", account, self.path] {
             text.push_str(piece);
@@ -53,7 +54,7 @@ impl<'a> SignedParts<'a> {
         }
     }
 
-    /// Joins the lines, ending each with a line feed. Reserves capacity for the resource, which the caller appends.
+    /// Joins the lines and ends each with a line feed. The returned string has capacity for the resource, which the caller appends.
     fn lines(&self, lines: &[&str], account: &str) -> String {
         let room: usize = lines.iter().map(|line| line.len() + 1).sum();
         let mut text = String::with_capacity(room + account.len() + self.path.len() + 32);
@@ -80,8 +81,8 @@ pub(super) fn shared_key_table(parts: SignedParts<'_>, account: &str) -> String 
     text
 }
 
-/// Returns the string to sign for `SharedKey` of the queue and blob services. It has twelve lines, followed by the `x-ms-` headers and the resource with the
-/// complete query (AUTH-20).
+/// Returns the string to sign for `SharedKey` of the queue and blob services (AUTH-20). It consists of twelve lines, the `x-ms-` headers, and the resource with
+/// the complete query.
 pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
     let length = if parts.length == 0 { String::new() } else { parts.length.to_string() };
     let lines = [
@@ -104,8 +105,8 @@ pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
     text
 }
 
-/// Returns the string to sign for `SharedKeyLite` of the queue and blob services. It has four lines, followed by the `x-ms-` headers and the resource with only
-/// `comp` from the query (AUTH-24).
+/// Returns the string to sign for `SharedKeyLite` of the queue and blob services (AUTH-24). It consists of four lines, the `x-ms-` headers, and the resource.
+/// Only `comp` is included from the query.
 pub(super) fn shared_key_lite(parts: SignedParts<'_>, account: &str) -> String {
     let lines =
         [parts.method, parts.header(CONTENT_MD5), parts.header(header::CONTENT_TYPE), parts.date_line()];

@@ -19,12 +19,12 @@ const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /// ```
 #[must_use]
 pub fn print_http_date(instant: DateTime<Utc>) -> String {
-    // chrono's formatter handles years outside 0 to 9999, which are written with a sign or with more digits.
+    // Years outside 0 to 9999 are written with a sign or with more digits, so chrono's formatter handles them.
     written(&instant).unwrap_or_else(|| instant.format(FORMAT).to_string())
 }
 
-/// Formats a time if its year is between 0 and 9999. This is faster than chrono's formatter, which parses its format string on every call. Speed matters
-/// because each queue message contains three dates.
+/// Formats a time, or returns `None` if its year is not between 0 and 9999. chrono's formatter is slower, because it parses its format string on every call.
+/// Each queue message contains three dates.
 fn written(instant: &DateTime<Utc>) -> Option<String> {
     let year = instant.year();
     let weekday = WEEKDAYS.get(instant.weekday().num_days_from_monday() as usize)?;
@@ -51,7 +51,7 @@ pub fn parse_http_date(text: &str) -> Option<DateTime<Utc>> {
     strict(text).or_else(|| NaiveDateTime::parse_from_str(text, FORMAT).ok()).map(|instant| instant.and_utc())
 }
 
-/// Parses a date in which every component is at its fixed position.
+/// Parses a date whose components all have a fixed position and length.
 fn strict(text: &str) -> Option<NaiveDateTime> {
     let number = |from: usize, to: usize| {
         let digits = text.get(from..to)?;

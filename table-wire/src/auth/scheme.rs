@@ -1,4 +1,4 @@
-//! Authorization schemes, which define the string to sign and the `Authorization` header.
+//! Authorization schemes. A scheme defines the string to sign and the `Authorization` header.
 
 use super::AccountKey;
 use super::canonical::{SignedParts, shared_key, shared_key_lite, shared_key_table, shared_key_table_lite};

@@ -1,6 +1,7 @@
-//! Multipart parsing, with CRLF or LF line endings and nested parts.
+//! A parser for multipart bodies with CRLF or LF line endings and nested parts.
 //!
-//! Headers are parsed lazily, and results borrow from the body. A response to 100 operations has over a thousand header lines, but only 100 of them are parsed.
+//! Headers are parsed lazily, and results borrow from the body. For example, a response to 100 operations has over a thousand header lines, but only 100 of
+//! them are parsed.
 
 use memchr::{memchr, memmem};
 
@@ -31,7 +32,7 @@ pub(super) fn boundary(content_type: &str) -> Option<&str> {
 pub struct Split<'a> {
     /// The parts, including their headers.
     pub parts: Vec<&'a [u8]>,
-    /// `true` if the body contains the closing delimiter; `false` if the body may be truncated.
+    /// `true` if the body contains the closing delimiter. Otherwise, the body may be truncated.
     pub closed: bool,
 }
 

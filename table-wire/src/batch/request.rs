@@ -1,4 +1,4 @@
-//! Batch requests: a multipart body with one change set and CRLF line endings (EGT-20 to EGT-25).
+//! Batch requests. A batch is a multipart body with one change set and CRLF line endings (EGT-20 to EGT-25).
 
 use std::fmt::Write;
 
@@ -24,8 +24,9 @@ pub struct NewRequest<'a> {
     pub body: Option<&'a str>,
 }
 
-/// Serializes a batch request body, whose content type is `multipart/mixed; boundary=batch_{id}`. `base` is the endpoint's base URL, from which the parts'
-/// absolute URLs are built (EGT-22). `id` becomes part of the boundaries and must be unique.
+/// Serializes the body of a batch request. Its content type is `multipart/mixed; boundary=batch_{id}`.
+///
+/// `base` is the endpoint's base URL. Each part contains an absolute URL that starts with it (EGT-22). `id` becomes part of the boundaries and must be unique.
 ///
 /// ```
 /// use table_wire::batch::{Batch, NewRequest, RequestPart, read_requests, write_requests};
@@ -94,7 +95,7 @@ impl<'a> RequestPart<'a> {
         find(self.head, name)
     }
 
-    /// Returns the values of several headers in the order of `names`, each as in [`header`](Self::header).
+    /// Returns the values of several headers, in the order of `names`. A header that is missing or is not UTF-8 has an empty value.
     ///
     /// ```
     /// use table_wire::batch::{Batch, read_requests};
@@ -127,8 +128,8 @@ impl<'a> RequestPart<'a> {
 /// The contents of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Batch<'a> {
-    /// Writes to apply atomically (EGT-9). A change set may be empty: the Python client `azure-cosmosdb-table` sends such batches, and the service responds
-    /// with 202.
+    /// Writes to apply atomically (EGT-9). A change set may be empty, because the Python client `azure-cosmosdb-table` sends such batches. The service responds
+    /// to them with 202.
     ChangeSet(Vec<RequestPart<'a>>),
     /// A point query outside a change set (EGT-7).
     Query(RequestPart<'a>),

@@ -25,8 +25,8 @@ impl<'a> ResponsePart<'a> {
     }
 }
 
-/// Reads the individual responses in a batch response, whose content type resembles `multipart/mixed; boundary=batchresponse_…`. The caller must check the
-/// number of responses (EGT-37).
+/// Reads the response to each operation from the body of a batch response. Its content type is usually `multipart/mixed; boundary=batchresponse_…`. The caller
+/// must check the number of responses (EGT-37).
 ///
 /// ```
 /// use table_wire::batch::{NewResponse, ResponsePart, read_responses, write_responses};
@@ -84,8 +84,10 @@ pub struct NewResponse {
     pub body: String,
 }
 
-/// Serializes a batch response body, whose content type is `multipart/mixed; boundary=batchresponse_{id}`. It has one part per operation, or a single part for
-/// the failed operation (EGT-31, EGT-33). In both cases, the HTTP status of the batch response is 202 (EGT-30).
+/// Serializes the body of a batch response. Its content type is `multipart/mixed; boundary=batchresponse_{id}`.
+///
+/// The body has one part per operation, or only one part for a failed operation (EGT-31, EGT-33). In both cases, the HTTP status of the batch response is 202
+/// (EGT-30).
 #[must_use]
 pub fn write_responses(id: &str, responses: &[NewResponse]) -> String {
     let mut text = String::with_capacity(responses.iter().map(|response| response.body.len() + 512).sum());

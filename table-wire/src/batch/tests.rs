@@ -46,7 +46,7 @@ fn refused(content_type: &str, body: &str, rule: &str) {
     assert_eq!((error.code().status(), error.rule()), (400, Some(rule)), "{body}");
 }
 
-/// Tests the line endings defined by the rules, and deviations a parser must accept (EGT-24).
+/// Tests the line endings that the rules define, and deviations that a parser must accept (EGT-24).
 #[test]
 fn egt_20_to_25_a_written_batch_is_read_back() {
     let lenient = written().replace("--changeset_7--\r\n", "--changeset_7--\r\n\r\n");

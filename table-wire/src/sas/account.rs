@@ -84,7 +84,7 @@ impl AccountSas {
         Self { services, types, permissions, lifetime, addresses, protocol, version }
     }
 
-    /// Sets the lifetime: from 15 minutes before `now`, to tolerate clock skew, until `now` plus `time`.
+    /// Sets the lifetime. It starts 15 minutes before `now`, to tolerate clock skew, and ends `time` after `now`.
     pub fn valid_for(self, now: DateTime<Utc>, time: Duration) -> Self {
         Self { lifetime: Lifetime::valid_for(now, time), ..self }
     }
@@ -107,8 +107,9 @@ impl AccountSas {
     /// Signs the token.
     ///
     /// # Errors
-    /// `InvalidInput` if services, resource types or permissions are missing, if the version is earlier than 2015-04-05 (ASAS-1), or if the addresses are
-    /// invalid (SAS-1).
+    /// - `InvalidInput` if services, resource types or permissions are missing.
+    /// - `InvalidInput` if the version is earlier than 2015-04-05 (ASAS-1).
+    /// - `InvalidInput` if the addresses are invalid (SAS-1).
     pub fn sign(&self, key: &AccountKey) -> Result<SasToken> {
         caller::check(&self.addresses)?;
         let (no_services, no_types) = (self.services == Services::NONE, self.types == ResourceTypes::NONE);

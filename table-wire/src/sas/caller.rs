@@ -1,5 +1,5 @@
-//! Callers of a server, and the `sip` and `spr` restrictions of tokens. The restrictions are validated on signing and checked against the caller on each use
-//! (SAS-1).
+//! Callers of a server, and the token restrictions that apply to them: `sip` (addresses) and `spr` (protocol). The restrictions are validated when a token is
+//! signed, and compared with the caller on each use (SAS-1).
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -41,7 +41,7 @@ pub struct Caller {
     pub secure: bool,
 }
 
-/// Validates a token's restrictions. If a caller is set, also checks the caller against them (ASAS-5).
+/// Validates the restrictions of a token. If a caller is set, also checks that the token allows this caller (ASAS-5).
 ///
 /// # Errors
 /// - `AuthorizationSourceIPMismatch` or `AuthorizationProtocolMismatch` if the token does not allow the caller.

@@ -64,7 +64,7 @@ fn not_permitted(rule: &'static str, operation: &'static str) -> Error {
     Error::of(SasFault::Permission { operation, rule })
 }
 
-/// Returns the permissions that an operation in a transaction requires. Table and account tokens use the same letters for them.
+/// Returns the permissions that an operation in a transaction requires. The letters of these permissions are the same in table and account tokens.
 fn needed(kind: &OperationKind) -> TablePermissions {
     match kind {
         OperationKind::Insert(_) => TablePermissions::ADD,
@@ -78,7 +78,7 @@ fn needed(kind: &OperationKind) -> TablePermissions {
 }
 
 impl Grant {
-    /// Returns the key range of a table that the grant permits the bearer to read.
+    /// Returns the key range that the bearer may read in a table.
     ///
     /// # Errors
     /// An authorization error if the grant is for another table or does not permit reads.
@@ -171,7 +171,7 @@ impl Grant {
         self.table(TableVerb::Create)
     }
 
-    /// Checks that creating, deleting or listing tables is permitted.
+    /// Checks that an operation on tables is permitted: create, delete or list.
     ///
     /// # Errors
     /// An authorization error if the operation is not permitted. A table token never permits table operations (SAS-5).

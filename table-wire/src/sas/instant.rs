@@ -7,8 +7,8 @@ use super::fault::SasFault;
 
 const SECOND: u64 = 10_000_000;
 
-/// Converts a time to ticks, clamped to the years 1 to 9999. Omitting an out-of-range time instead would be unsafe: a policy that starts in the far future
-/// would be in force immediately.
+/// Converts a time to ticks. A time outside the years 1 to 9999 is clamped. Omitting it instead would be unsafe, because a policy that starts in the far future
+/// would then apply immediately.
 fn ticks(instant: DateTime<Utc>) -> u64 {
     ticks::from_datetime(instant).unwrap_or(if instant.timestamp() < 0 { 0 } else { ticks::MAX })
 }

@@ -34,7 +34,7 @@ impl Lifetime {
         Self { start: None, expiry }
     }
 
-    /// Creates a lifetime from [`SKEW`](Self::SKEW) before `now` to `now` plus `time`. The end is clamped to chrono's latest time.
+    /// Creates a lifetime that starts [`SKEW`](Self::SKEW) before `now` and ends `time` after `now`. The end is clamped to chrono's latest time.
     #[must_use]
     pub fn valid_for(now: DateTime<Utc>, time: Duration) -> Self {
         let end = TimeDelta::from_std(time).ok().and_then(|time| now.checked_add_signed(time));

@@ -8,13 +8,13 @@ use super::fault::SasFault;
 use super::version::SignedVersion;
 use crate::percent::{decode, encode};
 
-/// The decoded names and values of a token's parameters, in query-string order. Empty values are dropped, because the string to sign cannot distinguish an
-/// empty value from a missing one.
+/// The decoded names and values of a token's parameters, in query-string order. Empty values are dropped, because an empty value and a missing one have the
+/// same string to sign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
-    /// Returns the value of a parameter. A missing parameter counts as empty, as in strings to sign.
+    /// Returns the value of a parameter, or an empty string if the parameter is missing. Strings to sign do not distinguish these cases.
     pub(super) fn get(&self, name: &str) -> &str {
         self.find(name).unwrap_or_default()
     }
@@ -37,7 +37,7 @@ impl Parameters {
         pairs.collect::<Vec<_>>().join("&")
     }
 
-    /// Parses a query string, with or without `?`. Empty pairs are skipped, because some clients start the query with `&` or repeat the `&`. Error messages
+    /// Parses a query string, with or without `?`. Empty pairs are skipped, because some clients start the query with `&` or write `&` twice. Error messages
     /// contain no parameter values.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Permissions and protocols of SAS tokens, and a macro that defines sets of letters.
+//! Permissions and protocols of SAS tokens. A macro defines the sets of permission letters.
 
 use table_core::{Error, Result};
 
@@ -118,7 +118,7 @@ letters! {
 }
 
 letters! {
-    /// The permissions of an account SAS (ASAS-4), described for tables and queues; some apply only to blobs.
+    /// The permissions of an account SAS (ASAS-4), described for tables and queues. Some of them apply only to blobs.
     ///
     /// ```
     /// use table_wire::sas::AccountPermissions;
@@ -170,7 +170,7 @@ pub enum Protocol {
     Unsaid,
     /// Only HTTPS, which is recommended for real accounts.
     Https,
-    /// HTTPS and HTTP, stated explicitly, for example for an emulator.
+    /// HTTPS and HTTP. The token states both explicitly, for example for an emulator.
     HttpsAndHttp,
 }
 

@@ -7,7 +7,7 @@ use table_core::{Error, Result};
 use super::TablePermissions;
 use super::fault::SasFault;
 
-/// The values of a policy. A token must supply every value that its policy does not set, and must not repeat a value that it does set (SAS-10).
+/// The values of a policy. A token must supply every value that its policy does not set. It must not repeat a value that the policy sets (SAS-10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessPolicy<P = TablePermissions> {
     /// The inclusive start.

@@ -14,7 +14,7 @@ use super::verifier::SasVerifier;
 use super::version::SignedVersion;
 use crate::auth::AccountKey;
 
-/// A shared access signature for one queue. The signature covers the queue name, but the token does not contain it. A server takes the name from the request
+/// A shared access signature for one queue. The token does not contain the queue's name, but the signature covers it. A server takes the name from the request
 /// path.
 ///
 /// ```
@@ -43,7 +43,7 @@ use crate::auth::AccountKey;
 pub struct QueueToken(Parameters);
 
 impl QueueToken {
-    /// Signs a token with the values of `policy`. If `id` is set, missing values are supplied by the stored policy with that identifier (SAS-10).
+    /// Signs a token with the values of `policy`. If `id` is set, the stored policy with that identifier supplies the missing values (SAS-10).
     ///
     /// # Errors
     /// `InvalidInput` if `id` is `None` and the permissions or expiry are missing, or if `id` is invalid (ACL-2).
@@ -68,7 +68,7 @@ impl QueueToken {
         Ok(Self(parameters))
     }
 
-    /// Verifies the token for a queue and returns its current permissions. `policies` are the queue's stored policies.
+    /// Verifies the token for a queue, and returns the permissions that it currently grants. `policies` are the queue's stored policies.
     ///
     /// # Errors
     /// Any error from [`SasVerifier::verify`], such as `AuthenticationFailed` if the signature is wrong.

@@ -28,14 +28,14 @@ pub struct SignedRange {
     pub(super) end: Option<End>,
 }
 
-/// An end of a range: a partition, and optionally a row in it. Neither key is empty, because a signature cannot distinguish an empty key from a missing one.
+/// One end of a range: a partition, and optionally a row in it. Neither key is empty, because an empty key and a missing one have the same signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct End {
     partition_key: String,
     row_key: Option<String>,
 }
 
-/// An unvalidated end of a range: a partition and an optional row.
+/// An end of a range that has not been validated: a partition and an optional row.
 type Said<'a> = (&'a str, Option<&'a str>);
 
 impl End {
@@ -54,8 +54,8 @@ impl End {
     /// Creates the inclusive end of a range.
     ///
     /// # Errors
-    /// Any error from [`new`](Self::new). `InvalidInput` if a key is empty, because an empty key has the same signature as a missing one, and the bearer could
-    /// then remove the end of the range.
+    /// Any error from [`new`](Self::new). `InvalidInput` if a key is empty. An empty key has the same signature as a missing one, so the bearer could remove
+    /// the end of the range.
     fn last((partition_key, row_key): Said<'_>) -> Result<Self> {
         match (partition_key, row_key) {
             ("", _) => Err(ambiguous("end", "PartitionKey")),
@@ -79,11 +79,13 @@ impl SignedRange {
     /// The unbounded range, which contains every key.
     pub const ALL: Self = Self { start: None, end: None };
 
-    /// Creates a range from one partition to another, or from one row to another. The ends are inclusive.
+    /// Creates a range from one partition to another, or from one row to another. Both ends are part of the range.
     ///
     /// # Errors
-    /// Any error from [`PartitionKey::new`] and [`RowKey::new`]. `InvalidInput` if the range ends at an empty key, which has the same signature as a missing
-    /// one: the bearer could remove the end of the range. `InvalidInput` if the range starts at a row in the empty partition.
+    /// - Any error from [`PartitionKey::new`] and [`RowKey::new`].
+    /// - `InvalidInput` if the range ends at an empty key. An empty key has the same signature as a missing one, so the bearer could remove the end of the
+    ///   range.
+    /// - `InvalidInput` if the range starts at a row in the empty partition.
     ///
     /// ```
     /// use table_wire::sas::SignedRange;
@@ -132,11 +134,14 @@ impl SignedRange {
         }
     }
 
-    /// Converts a [`KeyRange`], which must cover rows of a single partition, or complete partitions.
+    /// Converts a [`KeyRange`]. It must consist of rows in a single partition, or of complete partitions.
     ///
-    /// Both ends of a token's range are inclusive. An exclusive start becomes the next possible key. A key has no immediate predecessor, so an exclusive end
-    /// becomes a slightly smaller key. The token then omits keys just below the end that contain U+FFFD or a character that sorts after it in UTF-16 order. The
-    /// token never covers more than the given range.
+    /// Both ends of a token's range are inclusive, so exclusive ends are replaced.
+    /// - An exclusive start becomes the next possible key.
+    /// - An exclusive end becomes a slightly smaller key, because a key has no immediate predecessor. The token then omits keys just below the end that contain
+    ///   U+FFFD or a character that sorts after it in UTF-16 order.
+    ///
+    /// The token never covers more than the given range.
     ///
     /// # Errors
     /// `InvalidInput` if the range is empty, if it limits the rows of more than one partition, or if it ends at an empty key (see [`new`](Self::new)).

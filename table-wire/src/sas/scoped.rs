@@ -13,9 +13,11 @@ use super::verifier::SasVerifier;
 
 /// A store that executes only operations permitted by a token. Created by [`SasVerifier::scoped`].
 ///
-/// Rejected operations fail with the service's error codes: `AuthenticationFailed`, `AuthorizationFailure` for another table or key,
-/// `AuthorizationPermissionMismatch`, and the codes for account SAS tokens (SAS-8, SAS-11, ASAS-5). If any operation of a transaction is rejected, nothing is
-/// applied. A query returns only entities within the token's range and does not reveal others (SAS-8). A continuation outside the range is rejected.
+/// Rejected operations fail with the service's error codes (SAS-8, SAS-11, ASAS-5). Examples are `AuthenticationFailed`, `AuthorizationFailure` for another
+/// table or key, and `AuthorizationPermissionMismatch`.
+///
+/// If any operation of a transaction is rejected, nothing is applied. A query returns only entities within the token's range and does not reveal others
+/// (SAS-8). A continuation outside the range is rejected.
 #[derive(Clone, Debug)]
 pub struct Scoped<S> {
     store: S,
@@ -24,8 +26,8 @@ pub struct Scoped<S> {
 }
 
 impl SasVerifier {
-    /// Restricts a store to the operations permitted by a token. All others are rejected with the service's error codes. The token is verified on each call, so
-    /// expiry and revocation take effect immediately.
+    /// Restricts a store to the operations that a token permits. All other operations are rejected with the service's error codes. The token is verified on
+    /// each call, so expiry and revocation take effect immediately.
     ///
     /// ```
     /// # pollster::block_on(async {

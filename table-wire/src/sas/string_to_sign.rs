@@ -1,4 +1,4 @@
-//! The strings to sign for SAS tokens: parameters in a fixed order, one per line (SAS-1 to SAS-4, ASAS-1, ASAS-2).
+//! The strings to sign for SAS tokens. They contain parameters in a fixed order, one per line (SAS-1 to SAS-4, ASAS-1, ASAS-2).
 
 use table_core::{Error, Result};
 
@@ -10,8 +10,8 @@ impl Parameters {
     /// Returns the string to sign for a table token (SAS-2 to SAS-4).
     ///
     /// # Errors
-    /// `InvalidInput` if the version is invalid, a value contains a line break, or the token has addresses or a protocol that signatures of its version do not
-    /// cover.
+    /// - `InvalidInput` if the version is invalid, or if a value contains a line break.
+    /// - `InvalidInput` if the token has addresses or a protocol, but signatures of its version do not cover them.
     pub(super) fn string_to_sign_of_table(&self, account: &str) -> Result<String> {
         let version = self.version()?;
         let table = self.get("tn").to_ascii_lowercase();
@@ -20,8 +20,8 @@ impl Parameters {
         self.string_to_sign(&version, &resource, &["sv", "spk", "srk", "epk", "erk"])
     }
 
-    /// Returns the string to sign for a queue token. Unlike the string for a table token, it contains no key range, and the service name in the resource is
-    /// `/queue`.
+    /// Returns the string to sign for a queue token. It differs from the string for a table token in two ways: it contains no key range, and the service name
+    /// in the resource is `/queue`.
     ///
     /// # Errors
     /// `InvalidInput`, as in [`string_to_sign_of_table`](Self::string_to_sign_of_table).
@@ -62,8 +62,8 @@ impl Parameters {
         Ok(lines.join("\n"))
     }
 
-    /// Returns the values of the given parameters, one per line of the string to sign. A value with a line break is rejected, because it would occupy two
-    /// lines.
+    /// Returns the values of the given parameters. Each value is one line of the string to sign. A value with a line break is rejected, because it would occupy
+    /// two lines.
     fn lines(&self, names: &[&str]) -> Result<Vec<&str>> {
         let line = |name: &&str| {
             let value = self.get(name);

@@ -73,7 +73,7 @@ impl TableSas {
         }
     }
 
-    /// Creates a SAS for all keys in the table of `E`, including those of other entity types in the table.
+    /// Creates a SAS for all keys in the table of `E`. They include the keys of other entity types in the table.
     ///
     /// # Errors
     /// Any error from [`TableName::new`].
@@ -81,7 +81,7 @@ impl TableSas {
         Ok(Self::table(TableName::new(E::SCHEMA.table)?))
     }
 
-    /// Creates a SAS for a selection: a point, a range of rows in a partition, a partition, a range of partitions, or an entire table.
+    /// Creates a SAS for a selection. This can be a point, a range of rows in a partition, a partition, a range of partitions, or an entire table.
     ///
     /// # Errors
     /// `InvalidInput` if the selection consists of several ranges, because a SAS has only one. Any error from [`SignedRange::of_keys`].
@@ -123,7 +123,7 @@ impl TableSas {
         Self { start: lifetime.start, expiry: Some(lifetime.expiry), ..self }
     }
 
-    /// Sets the lifetime: from 15 minutes before `now`, to tolerate clock skew, until `now` plus `time`.
+    /// Sets the lifetime. It starts 15 minutes before `now`, to tolerate clock skew, and ends `time` after `now`.
     pub fn valid_for(self, now: DateTime<Utc>, time: Duration) -> Self {
         self.lifetime(Lifetime::valid_for(now, time))
     }

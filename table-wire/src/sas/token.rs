@@ -1,4 +1,4 @@
-//! Signed tokens: query strings that must be kept secret.
+//! Signed tokens. A token is a query string that must be kept secret.
 
 use std::fmt;
 use std::str::FromStr;

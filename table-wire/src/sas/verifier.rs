@@ -1,4 +1,4 @@
-//! Token verification with account keys, stored policies and a clock.
+//! Verification of tokens with account keys, stored policies and a clock.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -95,7 +95,7 @@ impl SasVerifier {
         Ok(())
     }
 
-    /// Verifies a token and returns its current grant.
+    /// Verifies a token and returns the grant that it currently provides.
     ///
     /// # Errors
     /// - `AuthenticationFailed` if the signature is wrong, the current time is outside the lifetime, or the token's stored policy does not exist (SAS-11,

@@ -1,4 +1,4 @@
-//! The signed version (`sv`) of a SAS token: a date that determines the format of the string to sign (SAS-2 to SAS-4, ASAS-2).
+//! The signed version (`sv`) of a SAS token. This date determines the format of the string to sign (SAS-2 to SAS-4, ASAS-2).
 
 use std::fmt;
 
@@ -39,7 +39,8 @@ impl SignedVersion {
         &self.0
     }
 
-    /// Returns `true` if the string to sign for a table token includes `sip` and `spr` in this version (SAS-2). Such versions also support account SAS tokens.
+    /// Returns `true` if `sip` and `spr` are part of the string to sign for a table token in this version (SAS-2). Such a version also supports account SAS
+    /// tokens.
     pub(super) fn signs_address(&self) -> bool {
         *self.0 >= *"2015-04-05"
     }

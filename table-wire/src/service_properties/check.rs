@@ -1,4 +1,4 @@
-//! Validation of the service properties in a request, according to the service's rules.
+//! Validation of the service properties in a request. It follows the service's rules.
 
 use crate::xml::Element;
 
@@ -98,7 +98,7 @@ fn metrics(element: &Element) -> Checked {
     retention(element)
 }
 
-/// Checks the `Version` element. The service treats an unknown version like a missing one and returns `InvalidXmlDocument` (see azure-cli issue 13232).
+/// Checks the `Version` element. For an unknown version, the service returns `InvalidXmlDocument`, as for a missing one (see azure-cli issue 13232).
 fn version(element: &Element) -> Checked {
     let known = element.text_of("Version").is_some_and(|version| version.trim() == "1.0");
     let missing = "<Version>1.0</Version>";

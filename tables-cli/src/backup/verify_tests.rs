@@ -143,7 +143,8 @@ async fn each_engine_file_is_read_once() {
     for generation in 0..5 {
         // The first generation is by far the largest. Otherwise, the engine would merge its file with later ones.
         for row in 0..if generation == 0 { 200 } else { 1 } {
-            let bytes: Vec<u8> = (0..8_000_u32).map(|at| (at.wrapping_mul(row + 1) >> 3) as u8).collect();
+            let bytes: Vec<u8> =
+                (0..8_000_u32).map(|at| (at.wrapping_mul(row + 1) >> 3).to_le_bytes()[0]).collect();
             let entity = TableEntity::new("p", format!("{generation}_{row:03}")).unwrap();
             table.insert(&entity.with("V", bytes)).await.unwrap();
         }

@@ -52,8 +52,8 @@ impl Sync {
             ));
         }
         let source = Store::open(&from, Purpose::Read).await?;
-        let named = self.table.as_deref().map(table).transpose()?;
-        if let Some(name) = &named {
+        let chosen = self.table.as_deref().map(table).transpose()?;
+        if let Some(name) = &chosen {
             // Opening the target creates its folder, so the source is examined first.
             require(&source.tables, name).await?;
         }
@@ -61,7 +61,7 @@ impl Sync {
         for store in [&source, &target] {
             store.require_key_order("use `tables copy`, which needs no order")?;
         }
-        let names = match named {
+        let names = match chosen {
             Some(name) => vec![name],
             None => all_tables(&source.tables).await?,
         };

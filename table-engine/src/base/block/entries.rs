@@ -1,4 +1,4 @@
-//! An iterator over the entries in a block, optimised for consecutive rows with the same shape (property names and types).
+//! An iterator over the entries of a block. It is optimised for consecutive rows with the same shape (property names and types).
 
 use std::iter::Zip;
 use std::ops::Range;
@@ -111,7 +111,7 @@ mod tests {
     }
 
     proptest! {
-        /// Tests that iterating over a corrupted block never returns a row that differs from the result of a lookup, and never returns a row whose lookup
+        /// Tests that iteration over a corrupted block returns only rows that a lookup also returns. It must not return a different row, or a row whose lookup
         /// fails.
         #[test]
         fn iteration_and_lookups_return_the_same_rows(

@@ -6,10 +6,12 @@ use table_store::row::RowView;
 
 use crate::base::block::{COUNTS, DELETED, KEY_END, ROW, SHAPE_END, SHAPES};
 
-/// The maximum size in bytes of a block with several rows. Larger blocks would slow down lookups, because a lookup that misses the cache reads and checks an
-/// entire block. Smaller blocks would need more space for shapes (the property names and types of rows) and for the index, and scans would open more blocks.
+/// The maximum size in bytes of a block with several rows.
+///
+/// Larger blocks would slow down lookups, because a lookup that misses the cache reads and checks an entire block. Smaller blocks would need more space for
+/// shapes (the property names and types of rows) and for the index. Scans would also open more blocks.
 const BLOCK: usize = 8 << 10;
-/// A new row's shape is compared with this many recent shapes. Adjacent rows usually have the same shape.
+/// The number of recent shapes with which the shape of a new row is compared. Adjacent rows usually have the same shape.
 const SHAPES_BACK: usize = 8;
 
 /// An unfinished block: rows in key order.
@@ -53,8 +55,8 @@ impl BlockWriter {
         self.bytes_with(self.prefix, 0, 0)
     }
 
-    /// Returns the size in bytes that the block would have after adding `entries` entries whose keys and rows total `bytes` bytes. `prefix` is the length of
-    /// the prefix that all keys would then share.
+    /// Returns the size in bytes of the block after `entries` more entries, whose keys and rows total `bytes` bytes. `prefix` is the length of the prefix that
+    /// all keys would then share.
     fn bytes_with(&self, prefix: usize, entries: usize, bytes: usize) -> usize {
         let entries = self.rows.len() + entries;
         COUNTS
@@ -121,8 +123,8 @@ impl BlockWriter {
             out.extend_from_slice(&u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes());
         }
         out.extend_from_slice(first.get(..prefix).unwrap_or_default());
-        // Each offset fits into 16 bits: if a block has several keys, their total size is at most the size of a block. If the block has a single key, the key
-        // equals the prefix, so its remainder is empty.
+        // Each offset fits into 16 bits. If a block has several keys, their total size is at most the size of a block. If it has a single key, the key equals
+        // the prefix, and the rest of the key is empty.
         for (index, end) in self.key_ends.iter().enumerate() {
             let end = end - (index + 1) * prefix;
             out.extend_from_slice(&u16::try_from(end).unwrap_or(u16::MAX).to_le_bytes());

@@ -1,4 +1,4 @@
-//! A cursor that merges several layers. For each key, it visits the entry in the newest layer that contains the key.
+//! A cursor that merges several layers. For each key, it visits only the entry in the newest layer with that key.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -14,17 +14,17 @@ use crate::key::SplitKey;
 
 /// A merging cursor over several layers of a segment.
 pub(in super::super) struct Layers {
-    /// The oldest layer, which usually contains most of the rows. It is kept separate so that long stretches of its rows can be visited without comparing each
+    /// The oldest layer, which usually contains most of the rows. It is kept separate so that long sequences of its rows can be visited without comparing each
     /// row with the newer layers.
     oldest: Option<RunCursor>,
-    /// The newer layers that have remaining entries, each with its age (0 is the newest). The list is sorted by each layer's next key, in descending order.
+    /// The newer layers that have entries left, each with its age (0 is the newest). The list is sorted in descending order by the next key of each layer.
     newer: Vec<(RunCursor, usize)>,
     /// The tally (number and checksum) of the entries hidden by newer entries, or `None` if it is not needed.
     shadowed: Option<Tally>,
 }
 
 impl Layers {
-    /// Creates a cursor over the given layers (newest first) for a merge. The cursor tallies the entries hidden by newer entries.
+    /// Creates a cursor for a merge of the given layers (newest first). It counts the entries that newer entries hide, and adds them to a tally.
     pub(in super::super) fn counting(layers: &[Layer], start: &[u8], end: Option<&[u8]>) -> Result<Self> {
         let reading = Reading { keep: false, skipped: None };
         Ok(Self { shadowed: Some(Tally::default()), ..Self::new(layers, start, end, &reading)? })
@@ -35,7 +35,7 @@ impl Layers {
         self.shadowed.unwrap_or_default()
     }
 
-    /// Creates a cursor over the given layers (newest first), positioned before their first entry between `start` (inclusive) and `end` (exclusive).
+    /// Creates a cursor over the given layers (newest first). It is positioned before their first entry between `start` (inclusive) and `end` (exclusive).
     pub(in super::super) fn new(
         layers: &[Layer],
         start: &[u8],
@@ -73,7 +73,7 @@ impl Layers {
         self.newer.is_empty() && self.oldest.as_ref().is_none_or(RunCursor::is_done)
     }
 
-    /// Visits the entries before a key and moves the cursor to that key. Tombstones are passed to the visitor as `None`. If the visitor stops early, the cursor
+    /// Visits the entries before a key and moves the cursor to that key. For a tombstone, the visitor receives `None`. If the visitor stops early, the cursor
     /// cannot be used again.
     pub(in super::super) fn visit(
         &mut self,
@@ -92,7 +92,7 @@ impl Layers {
             let Some((mut newer, age)) = self.newer.pop_if(|_| is_within) else {
                 return Ok(ControlFlow::Continue(()));
             };
-            // The key ranges of layers often do not interleave, so all entries before the other layers' next key are visited together.
+            // The key ranges of layers often do not overlap. All entries before the next key of the other layers are therefore visited together.
             let other = self.newer.last().map(|(other, _)| other);
             let oldest = self.oldest.as_ref().filter(|oldest| !oldest.is_done());
             let until = other.into_iter().chain(oldest).map(RunCursor::key).chain(end).min();
@@ -132,7 +132,7 @@ impl Layers {
         Ok(())
     }
 
-    /// If the cursor keeps a tally, adds to it an entry that a newer entry hides.
+    /// Adds an entry that a newer entry hides to the tally, if the cursor keeps one.
     fn count(&mut self, cursor: &RunCursor) -> Result<()> {
         if let Some(shadowed) = &mut self.shadowed {
             shadowed.add(cursor.key(), cursor.row()?);

@@ -71,7 +71,7 @@ impl RunCursor {
         self.settle()
     }
 
-    /// Visits the entries from the current one to a key (exclusive), and moves the cursor after them unless the visitor stops early.
+    /// Visits the entries from the current one up to a key (exclusive). The cursor then moves after these entries, unless the visitor stopped early.
     pub(super) fn visit(
         &mut self,
         end: Option<&[u8]>,
@@ -99,7 +99,7 @@ impl RunCursor {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Opens the next block if no entry of the current block remains, and loads the key of the current entry.
+    /// Opens the next block if the current block has no entries left, and loads the key of the current entry.
     fn settle(&mut self) -> Result<()> {
         while let Some(Open { block, entries, last }) = &self.block {
             if !entries.is_empty() {

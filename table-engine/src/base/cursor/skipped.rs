@@ -20,7 +20,7 @@ struct Part {
     /// The number of the run.
     run: u64,
     keys: RangeInclusive<Vec<u8>>,
-    /// `true` if the disk returned an error. A later read may then succeed. `false` if the disk returned corrupted bytes.
+    /// `true` if the disk returned an error, so a later read may succeed. `false` if the disk returned corrupted bytes.
     is_disk_error: bool,
 }
 
@@ -58,15 +58,15 @@ impl Part {
 pub(in super::super) struct Reading {
     /// `true` if blocks are read through the cache.
     pub(in super::super) keep: bool,
-    /// The list of skipped parts, or `None` if an unreadable part must end the scan.
+    /// The list of skipped parts, or `None` if the scan must stop at an unreadable part.
     pub(in super::super) skipped: Option<Skipped>,
 }
 
 impl Reading {
-    /// Records that the keys from `first` to `last` of a run cannot be read. The first skipped part of each run is logged as a warning.
+    /// Records that the keys from `first` to `last` of a run cannot be read. For each run, only the first skipped part is logged as a warning.
     ///
     /// # Errors
-    /// `error` itself, if it does not report corruption or if the scan must not skip anything.
+    /// Returns `error` itself if it does not report corruption, or if the scan must not skip anything.
     pub(super) fn skip(&self, run: &Run, first: Vec<u8>, last: Vec<u8>, error: Error) -> Result<()> {
         let Some(skipped) = self.skipped.as_ref().filter(|_| error.code() == ErrorCode::Corrupted) else {
             return Err(error);

@@ -1,4 +1,4 @@
-//! Tests each rule of the merge policy, and tests with random merges that merging terminates and stays within its bounds.
+//! Tests each rule of the merge policy. Tests with random merges also check that merging ends and stays within its bounds.
 
 use proptest::prelude::*;
 
@@ -79,7 +79,7 @@ fn measure(segments: &[Figures]) -> (u64, usize) {
     (entries, segments.iter().map(|segment| segment.layers.len() + 1).sum())
 }
 
-/// Performs a merge in the model. `kept` is the percentage of the rows that remain.
+/// Performs a merge in the model. `kept` is the percentage of rows that remain.
 fn merge(segments: &mut Vec<Figures>, Choice { segments: range, layers }: Choice, kept: u64) {
     let all = range.len() > 1 || layers >= segments[range.start].layers.len();
     let of = |segment: &Figures| -> Weight { segment.layers.iter().take(layers).copied().sum() };
@@ -125,7 +125,7 @@ fn figures() -> impl Strategy<Value = Figures> {
     })
 }
 
-/// Generates segments that do not make a flush stall.
+/// Generates segments that do not stall a flush.
 fn resting() -> impl Strategy<Value = Figures> {
     let condition = prop_oneof![Just(Condition::Usual), Just(Condition::Required)];
     (prop::collection::vec(weights(), 1..4), condition).prop_map(|(mut layers, condition)| {

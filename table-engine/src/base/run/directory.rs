@@ -1,4 +1,4 @@
-//! The directory of a run: the offset, the first and last key, and the tally of each block (`docs/format.md`, "Runs").
+//! The directory of a run. For each block, it contains the offset, the first and last key, and the tally (`docs/format.md`, "Runs").
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub(in super::super) struct Directory {
     keys: Vec<u8>,
     /// The end offset of each key in `keys`.
     key_ends: Vec<u32>,
-    /// The [`head`] of each block's last key. Heads are stored together, so a search touches few cache lines.
+    /// The [`head`] of each block's last key. Heads are stored next to each other, so a search touches few cache lines.
     heads: Vec<u128>,
     /// The number of entries and the number of tombstones in each block. Empty if the run is in format version 1.
     counts: Vec<(u32, u32)>,
@@ -38,8 +38,7 @@ pub(in super::super) enum Form {
     Tallied,
 }
 
-/// Returns the first bytes of a key as a number. The numbers sort in the same order as the keys. If two numbers are equal, the rest of the keys must be
-/// compared.
+/// Returns the first bytes of a key as a number. The numbers sort in the same order as the keys. For equal numbers, the rest of the keys must be compared.
 fn head(key: &[u8]) -> u128 {
     let padded = || {
         let mut head = [0; size_of::<u128>()];
@@ -92,7 +91,7 @@ impl Directory {
         Some(())
     }
 
-    /// Completes the directory: removes the common prefix from the keys, and adds the filter and the number of entries.
+    /// Completes the directory. Removes the common prefix from the keys, and adds the filter and the number of entries.
     pub(super) fn complete(&mut self, filter: Vec<u8>, entries: u64) {
         (self.filter, self.entries) = (filter, entries);
         let Some(last) = self.len().checked_sub(1) else { return };
@@ -243,7 +242,7 @@ impl Directory {
         [&self.prefix, self.rest(2 * index + 1)].concat()
     }
 
-    /// Returns the index of the first block whose last key is not less than the given key, or the number of blocks if no such block exists.
+    /// Returns the index of the first block whose last key is not less than the given key. If no such block exists, returns the number of blocks.
     pub(in super::super) fn search(&self, key: &[u8]) -> usize {
         let Some(rest) = key.strip_prefix(self.prefix.as_slice()) else {
             return if key < self.prefix.as_slice() { 0 } else { self.len() };

@@ -114,7 +114,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Finishes the run and syncs the file. The file's directory entry becomes durable when the folder is next synced.
+    /// Finishes the run and syncs the file. The file's directory entry becomes durable when the folder is synced.
     pub(in super::super) fn finish(mut self) -> Result<Run> {
         self.end_block()?;
         let bits = filter::build(&self.hashes);

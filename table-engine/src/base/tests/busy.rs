@@ -1,4 +1,4 @@
-//! Tests a base in which merges are always due, because more rows are flushed after each merge step.
+//! Tests a base in which a merge is always due, because more rows are flushed after each merge step.
 
 use super::*;
 

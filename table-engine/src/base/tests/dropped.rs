@@ -1,4 +1,4 @@
-//! Tests that the rows of dropped tables are removed from the base, even if the base's files are temporarily unreadable.
+//! Tests that the base removes the rows of dropped tables, even if its files are temporarily unreadable.
 
 use std::io;
 use std::sync::atomic::AtomicBool;
@@ -51,7 +51,7 @@ impl Disk for Outages {
 
 #[test]
 fn rows_of_a_table_dropped_during_an_outage_leave_the_base_after_it() {
-    // The errors are a shortage of memory, a permission error, and an error that excludes a part of the base from merges.
+    // The first error is a lack of memory, the second is a permission error, and the third excludes a part of the base from merges.
     for error in [io::ErrorKind::OutOfMemory, io::ErrorKind::PermissionDenied, io::ErrorKind::Other] {
         let disk = Arc::new(Outages { disk: SimDisk::default(), error, is_out: AtomicBool::new(false) });
         let folder = Path::new("/base");

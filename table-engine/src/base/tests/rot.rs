@@ -1,4 +1,4 @@
-//! Tests that a flipped bit in the base's files makes no rows unreadable except those at that position, and never causes an incorrect result.
+//! Tests that a flipped bit in the base's files makes only the rows at that position unreadable, and never causes an incorrect result.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::key::SplitKey;
 use crate::tests::sim::SimDisk;
 
-/// Returns a folder whose base has several segments, some with several layers, and the expected rows.
+/// Returns a folder and the expected rows of its base. The base has several segments, some of them with several layers.
 fn folder() -> (tempfile::TempDir, Model) {
     let folder = tempfile::tempdir().unwrap();
     let mut base = base(folder.path());
@@ -30,8 +30,8 @@ fn folder() -> (tempfile::TempDir, Model) {
     (folder, model)
 }
 
-/// Reads key ranges in the base's only table and in tables without rows. A read may fail only if its range overlaps the key range of the run in the file
-/// `broken`.
+/// Reads key ranges in the base's only table, and in tables without rows. `broken` is the corrupted file. A read may fail only if its range overlaps the keys
+/// of the run in this file.
 fn read_ranges(base: &Base, model: &Model, broken: &str) {
     let (view, runs) = (base.view(), base.version.runs());
     let broken = runs.iter().find(|run| pool::name(run.number) == broken).unwrap();
@@ -122,8 +122,8 @@ fn a_flipped_bit_costs_at_most_its_block_and_is_never_merged_away() {
     assert!(Base::open(&place(folder.path())).unwrap().view().verify().is_whole());
 }
 
-/// Tests a block that was already corrupted when its checksum was computed, for example because of faulty memory. The salvaged copy must be valid, because a
-/// restore verifies it.
+/// Tests a block that was already corrupted when its checksum was computed, for example by faulty memory. The salvaged copy must be valid, because a restore
+/// verifies it.
 #[test]
 fn a_row_that_was_written_damaged_is_reported_as_lost_with_its_block() {
     let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -151,7 +151,7 @@ fn a_row_that_was_written_damaged_is_reported_as_lost_with_its_block() {
     assert!((0..60).any(|n| !is_lost(n)));
 }
 
-/// Tests that a flush succeeds despite an unreadable index. A flush reads indexes to determine whether rows are adjacent.
+/// Tests that a flush succeeds even if an index is unreadable. A flush reads indexes to find out whether rows are adjacent.
 #[test]
 fn rows_flushed_next_to_a_run_with_a_broken_index_are_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -263,7 +263,8 @@ fn layers_above_a_broken_block_are_merged_and_bounded() {
     }
 }
 
-/// Tests a corrupted block that is found while the disk is full. Its segment cannot be recorded without free space, so the block must be found again later.
+/// Tests a corrupted block that is found while the disk is full. Without free space, the block's segment cannot be recorded, so the block must be found again
+/// later.
 #[test]
 fn a_broken_block_found_on_a_full_disk_is_found_again_later() {
     let (folder, disk) = simulated();

@@ -1,6 +1,6 @@
 //! The file `BASE`: a version of the base and its metadata (`docs/format.md`, "Base").
 //!
-//! The file is small, and is replaced by an atomic rename. It stores its content twice, because the runs are useless without this file.
+//! The file is small, and is replaced by an atomic rename. Without this file, the runs are useless, so it contains two copies of its content.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -30,7 +30,7 @@ const MAGIC: &[u8; 8] = b"TBLBASE\0";
 const VERSION: u32 = 4;
 /// The first format version. It has no engine and run identifiers.
 const WITHOUT_IDENTITIES: u32 = 1;
-/// The last format version without entry and tombstone counts of layers.
+/// The last format version that does not store the entry and tombstone counts of layers.
 const WITHOUT_COUNTS: u32 = 2;
 /// The last format version without a lineage.
 const WITHOUT_LINEAGE: u32 = 3;
@@ -40,8 +40,8 @@ const HEADER: usize = 16;
 /// The content of the `BASE` file: a version of the base with its metadata.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Stored {
-    /// The identity that the engine shares with its backups. A folder restored from a backup gets a new identity, because the two engines may then write
-    /// different rows under the same run and transaction numbers.
+    /// The identity of the engine, which its backups share. A folder restored from a backup gets a new identity, because both engines may then write different
+    /// rows under the same run and transaction numbers.
     pub(in super::super) engine: Uuid,
     pub(in super::super) lineage: Lineage,
     pub(in super::super) meta: Meta,
@@ -81,7 +81,7 @@ impl Stored {
         }
     }
 
-    /// Returns this version with a new identity, for a folder that continues independently.
+    /// Returns this version with a new identity. It is used for a folder that continues independently of the original.
     pub(in super::super) fn restored(&self) -> Self {
         Self { engine: Uuid::new_v4(), lineage: Lineage::default(), ..self.clone() }
     }
@@ -89,7 +89,7 @@ impl Stored {
     /// Checks that this version can replace `earlier` in a backup folder, and that their runs do not conflict.
     ///
     /// # Errors
-    /// An `Unrelated` that states the reason, if `earlier` is not an earlier version of the same folder.
+    /// An `Unrelated` with the reason if `earlier` is not an earlier version of the same folder.
     pub(in super::super) fn check_follows(&self, earlier: &Self) -> Result<(), Unrelated> {
         if self.engine != earlier.engine {
             return Err(Unrelated::Engine);
@@ -122,16 +122,16 @@ impl Stored {
         copies
     }
 
-    /// Replaces the file durably. The directory entries of new runs are made durable first. Returns the length of the new file.
+    /// Replaces the file durably, and returns the length of the new file. The directory entries of new runs are made durable first.
     ///
     /// # Errors
-    /// `DiskFull` or `ServerBusy` if disk space, file descriptors or memory run out; the old file then remains in place. After any other disk error, the folder
-    /// may contain either file.
+    /// `DiskFull` or `ServerBusy` if disk space, file descriptors or memory run out. In that case, the old file remains in place. After any other disk error,
+    /// the folder may contain either file.
     pub(in super::super) fn write(&self, disk: &dyn Disk, folder: &Path) -> Result<u64> {
         let bytes = self.bytes();
         let write = || {
             let file = disk.open(&folder.join(BASE_NEW), true)?;
-            // If the write fails, the incomplete file is truncated to free its space, because the disk may be full.
+            // If the write fails, the disk may be full. The incomplete file is truncated to free its space.
             let written = file.write_at(0, &bytes).and_then(|()| file.sync_data());
             written.inspect_err(|_| drop(file.set_len(0)))?;
             // IMPORTANT: the directory entries of the new runs are made durable before the file is renamed.
@@ -176,7 +176,7 @@ impl Stored {
 
     fn of(Content { version, bytes }: &Content, pool: &Arc<Pool>) -> Option<Self> {
         let mut reader = Reader::new(bytes);
-        // IMPORTANT: a run without an identity gets a new one, so runs in two folders are never mistaken for each other.
+        // IMPORTANT: a run without an identity gets a new one, so runs in different folders are never confused.
         let identity = |reader: &mut Reader<'_>| match *version {
             WITHOUT_IDENTITIES => Some(Uuid::new_v4()),
             _ => Some(Uuid::from_bytes(reader.take(16)?.try_into().ok()?)),
@@ -233,7 +233,7 @@ pub(in super::super) struct Copies {
     pub(in super::super) half: u64,
 }
 
-/// Reads the bytes of the file. An unreadable half is replaced with zeros, because the other copy is sufficient.
+/// Reads the bytes of the file. If one half cannot be read, it is replaced with zeros, because the copy in the other half is sufficient.
 pub(in super::super) fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>> {
     let failed = |error| Task::ReadFile(path.into()).refused(error);
     let file = disk.open_to_read(path).map_err(|error| match error.kind() {
@@ -262,7 +262,7 @@ impl Copies {
     pub(in super::super) fn of(bytes: &[u8]) -> Self {
         let half = bytes.len() / 2;
         let (front, back) = bytes.split_at(half);
-        // If the file was truncated or extended, its halves are wrong, but the first copy still begins at the start.
+        // If the file was truncated or extended, the middle is in the wrong place, but the first copy still begins at the start.
         let first = content(front).or_else(|| content(bytes));
         Self { first, second: content(back), half: half as u64 }
     }
@@ -294,8 +294,7 @@ mod tests {
         Meta { journal: 3, sequence: 99, timestamp: 7, catalog: Catalog::default(), dropped: Vec::new() }
     }
 
-    /// Returns the bytes after [`Meta`]. `identity` contains the bytes between the number and the length of a run, and `counts` contains the bytes after a
-    /// layer.
+    /// Returns the bytes after [`Meta`]. `identity` is written between the number and the length of each run, and `counts` is written after each layer.
     fn runs(identity: &[u8], counts: &[u8]) -> Vec<u8> {
         let parts: [&[u8]; 5] = [
             b"\x06\0\0\0\0\0\0\0\x01\0\0\0\x05\0\0\0\0\0\0\0",

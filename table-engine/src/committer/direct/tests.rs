@@ -48,7 +48,7 @@ fn in_memory_writes_complete_at_their_first_poll() {
     let direct = engine.inner.direct.clone().unwrap();
     let table = employees();
     let is_done_at_once = |number: &usize| {
-        // The committer's thread releases the lock after it has responded, which may be much later on a busy machine.
+        // The committer's thread releases the lock after it has responded. On a busy machine, this may be much later.
         drop(direct.lock());
         let mut written = pin!(engine.submit(&table, insert(&number.to_string())));
         match written.as_mut().poll(&mut Context::from_waker(Waker::noop())) {

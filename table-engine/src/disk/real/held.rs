@@ -1,4 +1,4 @@
-//! A folder on this computer whose handle is held open. Its files are accessed through the handle, even if the folder's path changes.
+//! A folder on this computer that is held open. Its files are accessed through the open handle, so they are found even if the folder's path changes.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! Tests that a corrupted row of a queue does not block other messages.
+//! Tests that a corrupted row in a queue does not block other messages.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -229,7 +229,7 @@ fn a_receive_examines_each_message_with_a_damaged_text_once_on_a_slow_disk() {
     const MOST: u64 = 5_000;
     let readings = Arc::new(AtomicU64::new(0));
     let read = Arc::clone(&readings);
-    // Each reading of the clock advances it by a second, so each decision takes at least a second. The clock stops after `MOST` readings.
+    // Each reading advances the clock by a second, so each decision takes at least a second. After `MOST` readings, the clock stops.
     let clock = Clock::new(move || BEGIN + SECOND * read.fetch_add(1, Ordering::SeqCst).min(MOST));
     let engine = EngineOptions::new().clock(clock).in_memory();
     block_on(engine.create_queue(&work())).unwrap();

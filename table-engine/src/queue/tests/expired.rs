@@ -32,7 +32,7 @@ fn stored_rows(engine: &Engine) -> usize {
     rows
 }
 
-/// Puts ten messages per second, which expire after a second, into a queue with `lasting` messages that do not expire.
+/// Puts ten messages per second into a queue. Each of them expires after a second. The queue also has `lasting` messages that do not expire.
 fn put_only(engine: &Engine, time: &AtomicU64, lasting: usize) {
     block_on(engine.create_queue(&work())).unwrap();
     (0..lasting).for_each(|_| put(engine, TimeToLive::Never));
@@ -55,7 +55,7 @@ fn que_7_a_queue_that_is_only_written_has_a_bounded_number_of_rows() {
     for lasting in [0, 1, 16, 40, 300] {
         let (options, time) = clocked();
         put_only(&options.in_memory(), &time, lasting);
-        // In a folder-backed engine, removed messages leave tombstones. No checkpoint runs during this test, so the tombstones remain.
+        // In an engine on disk, removed messages leave tombstones. They remain, because no checkpoint runs during this test.
         let folder = tempfile::tempdir().unwrap();
         let (options, time) = clocked();
         let options = options.durability(Durability::Relaxed).checkpoint_bytes(usize::MAX);
@@ -81,7 +81,7 @@ fn que_7_a_program_that_puts_one_message_at_each_opening_leaves_few_expired_mess
     assert!(left <= 4, "{left} rows");
 }
 
-/// Peeks repeatedly at a queue with a message that does not expire, followed by many that have expired.
+/// Peeks repeatedly at a queue whose first message does not expire. Many expired messages follow it.
 fn peek_only(engine: &Engine, time: &AtomicU64) {
     block_on(engine.create_queue(&work())).unwrap();
     put(engine, TimeToLive::Never);

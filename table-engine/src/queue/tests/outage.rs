@@ -1,4 +1,4 @@
-//! Tests of queues on a disk that temporarily cannot read the files of the base.
+//! Tests of queues on a disk that is temporarily unable to read the files of the base.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -15,9 +15,9 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// The state shared by a disk and its files.
 #[derive(Debug, Default)]
 struct Shared {
-    /// The error that every attempt to open or read a run returns, or `None` if runs are readable.
+    /// The error returned by every attempt to open or read a run, or `None` if runs are readable.
     outage: Mutex<Option<ErrorKind>>,
-    /// The name of the only affected run, or `None` if all runs are affected.
+    /// The name of the only run that is affected, or `None` if all runs are affected.
     only: Mutex<Option<OsString>>,
     /// The number of reads from each run.
     reads: Mutex<BTreeMap<OsString, usize>>,
@@ -46,7 +46,7 @@ fn is_run(path: &Path) -> bool {
 }
 
 impl OutageDisk {
-    /// Makes all later reads from runs fail, or succeed again.
+    /// Makes all later reads of runs fail with an error, or succeed again if `outage` is `None`.
     fn set_outage(&self, outage: Option<ErrorKind>) {
         *self.0.outage.lock().unwrap() = outage;
     }
@@ -142,7 +142,7 @@ fn options(disk: &OutageDisk) -> EngineOptions {
     clocked().0.disk(Arc::new(disk.clone())).durability(Durability::Relaxed).cache_bytes(0)
 }
 
-/// Creates a queue in a folder and puts messages, which a checkpoint moves to the base. Opens the folder again without cached blocks.
+/// Creates a queue in a folder and puts messages. A checkpoint moves the messages to the base. The folder is then opened again, so no blocks are cached.
 fn in_base(disk: &OutageDisk, folder: &Path, messages: usize) -> Engine {
     let engine = options(disk).open(folder).unwrap();
     block_on(engine.create_queue(&work())).unwrap();
@@ -190,8 +190,7 @@ fn all_messages_are_received_after_the_disk_could_not_read_them_for_some_time() 
     }
 }
 
-/// Tests a receive that encounters more tombstones than one decision skips. The head of the queue cannot advance, because an unreadable part precedes the
-/// tombstones.
+/// Tests a receive that finds more tombstones than one decision skips. The head of the queue cannot advance past an unreadable part before the tombstones.
 #[test]
 fn a_receive_ends_while_the_disk_cannot_read_the_queue() {
     for (is_missing, received) in [(false, 300), (false, 600), (true, 300), (true, 600)] {
@@ -264,8 +263,8 @@ fn a_scan_reads_an_unreadable_index_once_and_a_damaged_index_is_not_read_again()
             &|| drop(block_on(engine.receive(&work(), 32, HOUR)).unwrap()),
         ];
         let reads = scans.map(|scan| reads(&disk, second, scan));
-        // Corruption of the directory is found after the header, the footer, the filter and the index have been read. A disk error already ends the first of
-        // these reads. Each text is read separately.
+        // A corrupted directory is detected after four reads: the header, the footer, the filter and the index. A disk error ends the first of these reads.
+        // Each text is read separately.
         let most = if is_damaged { [4, 0, 0, 0] } else { [1, 1, usize::MAX, usize::MAX] };
         assert!(reads.iter().zip(most).all(|(reads, most)| *reads <= most), "{is_damaged}: {reads:?}");
     }

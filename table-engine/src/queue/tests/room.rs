@@ -1,4 +1,4 @@
-//! Tests that queue operations that add no data succeed on a full disk.
+//! Tests that queue operations succeed on a full disk if they add no data.
 
 use std::sync::mpsc;
 
@@ -58,12 +58,13 @@ fn a_message_is_received_updated_and_deleted_on_a_full_disk() {
     block_on(engine.delete(&work(), &lease.message.id, &lease.receipt)).unwrap();
     block_on(engine.clear(&work())).unwrap();
     disk.mend();
-    // The first call may fail because it joins an attempt that began before space became available.
+    // The first call may fail, because it joins an attempt that began before space became available.
     block_on(engine.checkpoint()).or_else(|_| block_on(engine.checkpoint())).unwrap();
     put(&engine, "longer than before".to_owned()).unwrap();
 }
 
-/// Clears a queue while the checkpoint that contains the queue's creation is waiting for disk space, and opens a copy of the folder before the next checkpoint.
+/// Clears a queue while a checkpoint is waiting for disk space. This checkpoint contains the queue's creation. A copy of the folder is opened before the next
+/// checkpoint.
 #[test]
 fn a_queue_that_is_cleared_on_a_full_disk_keeps_its_creation_time() {
     let disk = Arc::new(SimDisk::without_reserve());
@@ -84,7 +85,7 @@ fn a_queue_that_is_cleared_on_a_full_disk_keeps_its_creation_time() {
     block_on(engine.create_queue(&work())).unwrap();
     let created = engine.queue_incarnation(&work()).unwrap();
     put(&engine, "x".repeat(60_000)).unwrap();
-    // The free space is increased until the next journal file can be created, but the rows cannot be written to the base.
+    // The free space is increased until the next journal file can be created. It is still too small for writing the rows to the base.
     let waits = (0..100).any(|times| {
         disk.set_room(2_000 * times);
         assert_eq!(block_on(engine.checkpoint()).unwrap_err().code(), ErrorCode::DiskFull);

@@ -1,4 +1,4 @@
-//! Tests that corruption in a file of the base affects only the messages whose rows are in the corrupted part.
+//! Tests that corruption in a file of the base affects only messages whose rows are in the corrupted part.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -36,7 +36,7 @@ fn put(engine: &Engine, texts: std::ops::Range<usize>) {
     }
 }
 
-/// Receives and deletes at least `least` visible messages, or all of them if there are fewer. Returns their texts.
+/// Receives and deletes at least `least` visible messages. If there are fewer, all of them are received. Returns their texts.
 fn drain(engine: &Engine, least: usize) -> Vec<String> {
     let mut received = Vec::new();
     while received.len() < least {
@@ -66,8 +66,8 @@ fn copy(from: &Path, part: &Part) -> tempfile::TempDir {
     to
 }
 
-/// Corrupts each part of the base in turn. A message whose rows are both outside the part must be received once, and no deleted message may be received. After
-/// the part has been repaired and the folder has been reopened, the remaining messages must be received.
+/// Corrupts each part of the base in turn. If both rows of a message are outside the part, the message must be received once. No deleted message may be
+/// received. The remaining messages must be received after the part has been repaired and the folder has been reopened.
 fn check(options: &EngineOptions, time: &AtomicU64, folder: &Path) {
     let (all, parts) = loop {
         let engine = options.clone().open(folder).unwrap();

@@ -1,4 +1,4 @@
-//! Tests that a queue is consistent after the engine stops at any step.
+//! Tests that a queue is consistent after the engine has stopped at any step.
 
 use super::{
     Arc, AtomicU64, Duration, Engine, Ordering, PutMessage, QueueStore, TimeToLive, block_on, clocked, pass,
@@ -7,7 +7,7 @@ use super::{
 use crate::failpoint::{Action, Hook, Step};
 
 /// Runs the operations in the order in which [`con_1_a_stop_at_any_step_leaves_a_queue_before_or_after_each_verb`] lists their results. Returns the number of
-/// acknowledged operations.
+/// operations that were acknowledged.
 fn scene(engine: &Engine) -> usize {
     let second = Duration::from_secs(1);
     let put =
@@ -48,8 +48,8 @@ fn con_1_a_stop_at_any_step_leaves_a_queue_before_or_after_each_verb() {
     let message = |text: &str, count| (text.to_owned(), count);
     let (a, b, a1, b1) = (message("a", 0), message("b", 0), message("a", 1), message("b", 1));
     let (c, updated, d) = (message("c", 0), message("c, updated", 0), message("d", 0));
-    // The permitted states after n acknowledged operations. A permitted state includes all effects of these operations, and may include effects of the next
-    // one.
+    // The permitted states after n acknowledged operations. Each state includes all effects of these operations. It may also include effects of the next
+    // operation.
     let four = vec![a1.clone(), b1.clone()];
     let five = [four.clone(), vec![c]].concat();
     let six = [four.clone(), vec![updated]].concat();

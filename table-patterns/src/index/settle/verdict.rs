@@ -63,7 +63,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         let condition = match &seen {
             Some(etag) => {
                 let unchanged = OperationKind::Check(RowState::Present(IfMatch::ETag(etag.clone())));
-                sent(unchanged, &store.capabilities())?
+                sent(unchanged, store.capabilities())?
             }
             // No entity has this version. The error tells whether the entity exists.
             None => touch(IfMatch::ETag(ETag::from_ticks(0))),

@@ -1,4 +1,4 @@
-//! Tests of the matcher: the truth table in the rules, and agreement with a simple reference implementation.
+//! Tests of the matcher. They use the truth table in the rules, and compare the matcher with a simple reference implementation.
 
 use std::cmp::Ordering;
 
@@ -222,7 +222,7 @@ fn compare(stored: &Value, operator: Comparison, constant: &Value) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// Tests one matcher on many rows of different shapes. Cached property indexes must never change a result.
+    /// Tests one matcher on many rows with different shapes. Cached property indexes must never change a result.
     #[test]
     fn eng_4_matcher_agrees_with_the_reference(
         filter in arbitrary::filter(),

@@ -1,4 +1,5 @@
-//! Tests that the fast path agrees with the general reader on members in any order, types before or after their values, escapes and repeated names.
+//! Tests that the fast path agrees with the general reader. The documents have members in any order, types before or after their values, escapes and repeated
+//! names.
 
 use std::fmt::Write as _;
 
@@ -38,7 +39,7 @@ fn agree(page: &str) -> Result<bool, TestCaseError> {
     Ok(quick.is_some())
 }
 
-/// Picks member names from a short list, so they often repeat or match type annotations.
+/// Generates member names from a short list, so they often repeat or match type annotations.
 fn name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "A",
@@ -131,7 +132,7 @@ proptest! {
 
     #[test]
     fn type_2_a_type_counts_at_any_position(model in model(), order in any::<u64>()) {
-        // A written entity is read with its members reordered. The result may differ only in the order of the properties.
+        // An entity is written and read with its members in a different order. The result may differ only in the order of the properties.
         let stored = row(&model).with_timestamp(STAMP);
         let mut rows = Rows::default();
         rows.push("p", "r", stored.view(), None);

@@ -33,7 +33,7 @@ proptest! {
         );
     }
 
-    // If an unpaired surrogate in a key were replaced with a legal character, two entities could get the same key, and a write to one of them could change the
+    // If an unpaired surrogate in a key were replaced with a legal character, two entities could get the same key. A write to one of them could then change the
     // other.
     #[test]
     fn key_3_a_key_with_half_a_surrogate_pair_is_skipped_and_never_another_key(

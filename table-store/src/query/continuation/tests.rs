@@ -24,7 +24,8 @@ fn query() -> Query {
     }
 }
 
-/// Pins the token format. The token is opaque, but contains the same information as a token of the service: the next `PartitionKey` and `RowKey` (ENG-13).
+/// Tests that the token format does not change. The token is opaque, but contains the same information as a token of the service: the next `PartitionKey` and
+/// `RowKey` (ENG-13).
 #[test]
 fn the_form_of_the_token_is_pinned() {
     let token = Continuation::new(&table(), &query(), at("Sales", Some("empid_000223")));
@@ -67,7 +68,7 @@ fn page_9_a_forged_position_outside_the_query_is_refused() {
     ] {
         let forged = Continuation::new(&table(), &query(), position.clone());
         assert_eq!(forged.position(&table(), &query()).unwrap_err().rule(), Some("PAGE-9"), "{position:?}");
-        // A service's position may be any string, whereas a key must be within the query's key range.
+        // A service's position may be any string. A key, in contrast, must be within the query's key range.
         let words = Continuation::of_service(&table(), &query(), position.clone());
         assert_eq!(words.service_position(&table(), &query()).unwrap(), &position);
         assert!(words.position(&table(), &query()).is_err());

@@ -10,8 +10,9 @@
 //! | | `NextPartitionKey`, then `NextRowKey` up to the checksum |
 //! | 8 | FNV-1a 64 of all preceding bytes, little-endian |
 //!
-//! The checksum detects every change of a single character: such a change affects at most two adjacent bytes, which always changes the FNV-1a hash. The
-//! checksum protects against accidental changes, not against forgery. A forged token can only read keys within its query's range.
+//! The checksum detects every change of a single character. Such a change affects at most two adjacent bytes, which always changes the FNV-1a hash.
+//!
+//! The checksum protects against accidental changes, not against forgery. A forged token can only read keys within its query's range.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -20,8 +21,9 @@ use crate::fnv::fnv1a64;
 use crate::query::continuation::{Continuation, Kind, Position};
 
 const VERSION: u8 = 1;
-/// The maximum length of a token. Longer strings are rejected without parsing. A token with two keys of 1,024 code units has about 8,200 characters, and a
-/// continuation token from a service's headers is shorter.
+/// The maximum length of a token. Longer strings are rejected without parsing.
+///
+/// A token with two keys of 1,024 code units has about 8,200 characters. A token with values from a service's headers is shorter.
 const CHARACTERS: usize = 65_536;
 /// The number added to the kind if the continuation has an incarnation.
 const INCARNATION: u8 = 4;

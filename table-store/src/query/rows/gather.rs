@@ -5,8 +5,8 @@ use crate::key::order;
 use crate::query::{Rows, Select};
 use crate::row::RowView;
 
-/// A page builder for keys in the byte encoding of [`order`]. The keys are validated together, because validating a hundred bytes of UTF-8 takes barely longer
-/// than validating a few.
+/// A builder for pages whose keys are in the byte encoding of [`order`]. All keys are validated at once, because validating a hundred bytes of UTF-8 takes
+/// barely longer than validating a few.
 #[derive(Debug, Default)]
 pub struct Gather {
     /// The rows without their `RowKey`s, which are in `row_keys`.
@@ -27,9 +27,9 @@ impl Gather {
         self.rows.is_empty()
     }
 
-    /// Reserves capacity for `rows` more rows of the current average size, but at most `most_bytes` bytes for each buffer.
+    /// Reserves capacity for `rows` more rows of the average size so far. At most `most_bytes` bytes are reserved in each buffer.
     pub fn reserve(&mut self, rows: usize, most_bytes: usize) {
-        // An eighth is added, so rows slightly larger than the average do not force a reallocation.
+        // The capacity is an eighth larger than estimated, so rows slightly larger than the average do not force a reallocation.
         let most = |bytes: usize| (bytes + bytes / 8).div_ceil(self.rows.len().max(1)).saturating_mul(rows);
         let for_rows = |bytes: usize| most(bytes).min(most_bytes);
         self.row_keys.reserve(for_rows(self.row_keys.len()));
@@ -52,7 +52,7 @@ impl Gather {
         is_alike: bool,
     ) -> Result<()> {
         let row_key = order::lower(row_key)?;
-        // IMPORTANT: each key must start at a character boundary. Otherwise, two invalid keys could together form a valid string.
+        // IMPORTANT: each key must start at a character boundary. Otherwise, two invalid keys could form a valid string when joined.
         if row_key.first().is_some_and(|byte| matches!(byte, 0x80..=0xBF)) {
             return Err(no_text(partition_key, &row_key));
         }

@@ -104,7 +104,7 @@ fn type_10_65_536_bytes() {
 
 #[test]
 fn size_1_size_4_and_eng_3_exactly_1_048_488_bytes() {
-    // The entity has 15 binary values of the maximum size, and one that fills the remaining space.
+    // The entity has 15 binary values of the maximum size, and one more that fills the remaining space.
     let sized = |last: usize| {
         let mut writer = RowWriter::new();
         for index in 10..25 {

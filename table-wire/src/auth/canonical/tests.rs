@@ -38,8 +38,10 @@ impl Case {
     }
 }
 
-/// Tests each string to sign and its HMAC-SHA256 (AUTH-1). The string has two lines and no final line feed (AUTH-2, AUTH-5). It contains the path as sent, only
-/// `comp` from the query (AUTH-6), and the account twice if the path contains it (AUTH-7).
+/// Tests each string to sign and its HMAC-SHA256 (AUTH-1).
+///
+/// The string has two lines and no final line feed (AUTH-2, AUTH-5). It contains the path as sent, and only `comp` from the query (AUTH-6). If the path
+/// contains the account, the string contains it twice (AUTH-7).
 #[test]
 fn sig_1_to_6_shared_key_lite_of_tables() {
     for (url, text, signature) in [
@@ -79,8 +81,9 @@ fn sig_1_to_6_shared_key_lite_of_tables() {
     }
 }
 
-/// Tests that the string to sign has five lines, with empty lines for missing headers (AUTH-3), and no final line feed (AUTH-5). A batch's signature covers the
-/// content type with its boundary, and the `$` in the path as sent (AUTH-10).
+/// Tests that the string to sign has five lines and no final line feed (AUTH-5). Lines of missing headers are empty (AUTH-3).
+///
+/// The signature of a batch covers the content type with its boundary, and the `$` in the path as sent (AUTH-10).
 #[test]
 fn sig_7_to_9_shared_key_of_tables() {
     let found = case("GET", &format!("{BASE}/Tables"), &[]).sign(shared_key_table);
@@ -99,8 +102,10 @@ fn sig_7_to_9_shared_key_of_tables() {
     assert_eq!(found.1, "KDuj8if3bCfJh6dpxTOQxAIEq+ajdZfhsbTrXcOEoFA=");
 }
 
-/// Tests the twelve lines of the string to sign. The length line is empty if the request has no body, and the date line is empty if it has an `x-ms-date`
-/// header (AUTH-20). Headers are sorted by name (AUTH-21), and the account appears twice in path-style URLs (AUTH-23).
+/// Tests the twelve lines of the string to sign. The length line is empty if the request has no body. The date line is empty if the request has an `x-ms-date`
+/// header (AUTH-20).
+///
+/// Headers are sorted by name (AUTH-21). In path-style URLs, the account appears twice (AUTH-23).
 #[test]
 fn sig_15_and_16_shared_key_of_blobs_and_queues() {
     let headers =
@@ -172,7 +177,7 @@ fn auth_21_headers_are_sorted_merged_and_trimmed_and_others_omitted() {
 
 #[test]
 fn auth_6_the_path_is_signed_as_it_is_sent() {
-    // The vectors SIG-2 and SIG-3 sign a request for the same entity with differently encoded paths.
+    // The vectors SIG-2 and SIG-3 sign requests for the same entity. Their paths are encoded differently.
     let sign = |quote: &str| {
         let path = format!("Employee(PartitionKey={quote}Sales{quote},RowKey={quote}00001{quote})");
         case("GET", &format!("{BASE}/{path}"), &[]).sign(shared_key_table_lite).1

@@ -4,8 +4,8 @@ use std::ops::Bound;
 
 use table_core::key::text::is_legal;
 
-/// Returns the first key within a lower bound. No key contains a character that sorts before the space (KEY-3), so the immediate successor of an excluded key
-/// is that key followed by a space.
+/// Returns the first key within a lower bound. If the bound excludes a key, this is that key followed by a space, because no key contains a character that
+/// sorts before the space (KEY-3).
 pub(super) fn first(bound: &Bound<String>) -> Option<String> {
     match bound {
         Bound::Included(text) => Some(text.clone()),
@@ -14,7 +14,7 @@ pub(super) fn first(bound: &Bound<String>) -> Option<String> {
     }
 }
 
-/// Returns the last key within an upper bound. If the bound is exclusive, the result is approximate: a key just below the bound.
+/// Returns the last key within an upper bound. For an exclusive bound, the result is only approximate: it is a key just below the bound.
 pub(super) fn last(bound: &Bound<String>) -> Option<String> {
     match bound {
         Bound::Included(text) => Some(text.clone()),
@@ -23,8 +23,8 @@ pub(super) fn last(bound: &Bound<String>) -> Option<String> {
     }
 }
 
-/// Returns a key that sorts just before the given string. For example, `a0` becomes `a.` followed by U+FFFD: the character before `0` is `/`, which keys cannot
-/// contain.
+/// Returns a key that sorts just before the given string. For example, `a0` becomes `a.` followed by U+FFFD. The character before `0` is `/`, but keys cannot
+/// contain it, so the result uses `.` instead.
 fn before(text: &str) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     let Some(mut character) = characters.pop() else { return String::new() };

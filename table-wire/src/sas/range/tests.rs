@@ -1,4 +1,4 @@
-//! Tests of ranges against a literal implementation of SAS-6 and an engine's query results.
+//! Tests of ranges. They are compared with a literal implementation of SAS-6, and with the query results of an engine.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -43,7 +43,7 @@ fn at(seconds: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(1_795_161_600 + seconds, 0).unwrap()
 }
 
-/// Returns an engine with a few entities, a verifier whose clock starts at `at(0)`, and a handle that moves the clock.
+/// Returns an engine with a few entities, a verifier, and a handle that moves the verifier's clock. The clock starts at `at(0)`.
 fn scene() -> (Engine, SasVerifier, Arc<AtomicI64>) {
     let (engine, hand) = (Engine::in_memory(), Arc::new(AtomicI64::new(0)));
     block_on(async {
@@ -163,7 +163,7 @@ fn sas_6_and_8_reads_and_writes_stay_inside_the_compound_range() {
     assert_eq!(keys(&engine, &Query::new(KeyRange::ALL)).len(), 6);
 }
 
-/// Tests that a server can pass continuations through: both the received and the returned continuation belong to the client's query, not to the restricted one.
+/// Tests that a server can pass continuations through. Both the received and the returned continuation belong to the client's query, not to the restricted one.
 #[test]
 fn sas_8_and_page_6_a_continuation_belongs_to_the_query_of_the_caller() {
     let (engine, authority, _) = scene();
@@ -342,7 +342,7 @@ fn sas_7_a_row_needs_its_partition() {
     refused(authority.verify(&SasToken(parameters)), ErrorCode::AuthenticationFailed, "SAS-7");
 }
 
-/// Tests that a typed selection becomes a signed range, so each user sees only their own entities (IMP-4).
+/// Tests that a typed selection becomes a signed range. Each user then sees only their own entities (IMP-4).
 #[test]
 fn sas_6_typed_selections_become_signed_ranges() {
     let spans = |sas: Result<TableSas>| {

@@ -1,4 +1,4 @@
-//! Alterations a bearer could make to a token's text.
+//! Alterations that a bearer could make to the text of a token.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

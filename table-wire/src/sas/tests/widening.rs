@@ -1,5 +1,5 @@
-//! Tests that an altered token never permits more than the original. Alterations remove, add, duplicate, reorder and re-encode parameters, or move values to
-//! other fields.
+//! Tests that an altered token never permits more than the original. An alteration removes, adds, duplicates, reorders or re-encodes parameters, or moves
+//! values to other fields.
 
 use std::time::Duration;
 
@@ -136,7 +136,7 @@ proptest! {
     }
 }
 
-/// Tests that an empty field counts as missing. Tokens signed by other programs may have empty fields; this library never writes them.
+/// Tests that an empty field counts as missing. This library never writes empty fields, but tokens signed by other programs may have them.
 #[test]
 fn sas_2_an_empty_field_equals_a_missing_one() {
     let clock = Clock::of_instants(|| at(0));
