@@ -13,7 +13,7 @@ use crate::row::{Row, RowWriter};
 use crate::schema::EntitySchema;
 use crate::ticks;
 
-/// An entity without a declared type: its key, its named properties, and its version if it was read from a store.
+/// An entity without a declared type. It has a key, named properties, and a version if it was read from a store.
 ///
 /// - Properties keep the order of their first insertion. The order does not affect equality (PROP-7).
 /// - Names are case-sensitive (PROP-1). When the entity is written, the names, number and sizes of its properties are checked against the
@@ -74,7 +74,9 @@ impl TableEntity {
         None
     }
 
-    /// Removes a property and returns its value. To remove it from the stored entity, replace the entity: a merge keeps omitted properties (MRG-3).
+    /// Removes a property and returns its value.
+    ///
+    /// A merge does not remove the property from the stored entity, because a merge keeps omitted properties (MRG-3). Use a replace instead.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         let index = self.properties.iter().position(|(found, _)| found == name)?;
         Some(self.properties.remove(index).1)

@@ -23,7 +23,7 @@ pub use operand::{BoolColumn, Operand, Operands, Text};
 pub use operand::{Itself, WithoutOption};
 pub use role::{Indexed, IsType, OfKey, OutsideKey, Patchable, Plain, Projected, Settable};
 
-/// A property of the entity `E`, of type `T`, such as `Employee::AGE`. Created by `#[derive(Entity)]`.
+/// A property of type `T` in the entity `E`, such as `Employee::AGE`. `#[derive(Entity)]` creates a constant for each property.
 ///
 /// Constants in conditions have the Edm type of the column (FIL-15, FIL-16). A comparison does not compile if the types can never match.
 ///
@@ -87,8 +87,9 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Eq, value)
     }
 
-    /// Matches entities whose property differs from the value, including a property stored as a different type (FIL-16). An entity without the property
-    /// does not match (FIL-11); to include such entities, write `!column.eq(value)` (FIL-12).
+    /// Matches entities whose property differs from the value, including a property stored as a different type (FIL-16).
+    ///
+    /// An entity without the property does not match (FIL-11). To include such entities, write `!column.eq(value)` (FIL-12).
     pub fn ne<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Ne, value)
     }
@@ -96,8 +97,8 @@ impl<E, T, K> Column<E, T, K> {
     /// Matches entities whose property is greater than the value. For a `Uuid`, the result depends on the store, because stores may order UUIDs differently
     /// (FIL-14).
     ///
-    /// IP addresses and enums are compared as stored text, which may sort differently from the values: `10.0.0.9` is greater than `10.0.0.10`. The same
-    /// applies to [`ge`](Self::ge), [`lt`](Self::lt) and [`le`](Self::le).
+    /// IP addresses and enums are compared as stored text, which may sort differently from the values. For example, `10.0.0.9` is greater than `10.0.0.10`. The
+    /// same applies to [`ge`](Self::ge), [`lt`](Self::lt) and [`le`](Self::le).
     pub fn gt<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Gt, value)
     }

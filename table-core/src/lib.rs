@@ -1,7 +1,8 @@
 //! Typed table storage: key encodings, typed queries, transactions and queues, on an embedded engine or on a service.
 //!
-//! A table store orders entities by two strings, PartitionKey and RowKey. A derive macro maps a struct to these keys: attributes specify the fields of each key
-//! and their encoding, so numbers and dates sort correctly as strings. A query's type shows which key parts are given, and thus its cost.
+//! A table store orders entities by two strings, PartitionKey and RowKey. A derive macro maps a struct to these keys. Its attributes specify the fields of each
+//! key and how they are encoded, so numbers and dates sort correctly as strings. The type of a query shows which key parts are given, and therefore how much
+//! the query costs.
 //!
 //! ```
 //! use table_core::{BlockOn, Engine, Entity, TableStoreExt};

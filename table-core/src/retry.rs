@@ -6,10 +6,11 @@ use table_store::{Error, ErrorCode, Result};
 
 use crate::runtime::{Backoff, Runtime};
 
-/// A retry policy for write conflicts: the maximum number of attempts, and the jittered delays between them. The upper bound of the delays doubles after each
-/// attempt, up to a maximum.
+/// A retry policy for write conflicts. It contains the maximum number of attempts, and the delays between them.
 ///
-/// All read-modify-write loops use this policy: [`Table::update`](crate::Table::update) and all patterns.
+/// The delays are random. Their upper bound doubles after each attempt, up to a maximum.
+///
+/// All read-modify-write loops use this policy, including [`Table::update`](crate::Table::update) and all patterns.
 ///
 /// ```
 /// use std::time::Duration;
@@ -41,7 +42,7 @@ impl Retry {
     /// (CON-5).
     pub const ATTEMPTS: usize = 64;
 
-    /// Creates a policy with at most `attempts` attempts; zero counts as one. The first delay is at most `first`, and every delay is at most `most`.
+    /// Creates a policy with at most `attempts` attempts. Zero counts as one. The first delay is at most `first`, and every delay is at most `most`.
     #[must_use]
     pub fn new(attempts: usize, first: Duration, most: Duration) -> Self {
         Self {

@@ -31,7 +31,7 @@ use table_store::Result;
 use crate::key::EntityKey;
 use crate::query::{KeyRange, QueryClass, TextRange};
 
-/// A cost class, represented by a type. Sealed: only the cost classes of the service exist (CLS-1).
+/// A type that represents a cost class. The trait is sealed, so only the cost classes of the service exist (CLS-1).
 ///
 /// ```
 /// use table_core::selection::{Class, Selection};
@@ -46,7 +46,7 @@ pub trait Class: sealed::Sealed + 'static {
     fn class(ranges: usize) -> QueryClass;
 }
 
-/// A cost class whose result can span several pages: every class except [`Point`].
+/// A cost class whose result can span several pages. Every class except [`Point`] implements this trait.
 ///
 /// ```
 /// use table_core::selection::{Paged, Partition, RowRange};
@@ -109,9 +109,11 @@ class! {
     Scan, _ranges => QueryClass::TableScan;
 }
 
-/// A selection of entities of type `E` by key. `C` is the cost class, and `F` is the source: [`Primary`] for the entity's own keys, [`Copies`] for an index.
+/// A selection of entities of type `E` by key.
 ///
-/// If a value cannot be encoded in a key, the error is returned when the selection is used, not when it is created.
+/// `C` is the cost class. `F` is the source: [`Primary`] for the entity's own keys, or [`Copies`] for an index.
+///
+/// If a value cannot be encoded in a key, no error is returned when the selection is created. The error is returned when the selection is used.
 #[must_use = "a selection has no effect until it is passed to `get`, `query` or `scan`"]
 pub struct Selection<E, C, F = Primary> {
     keys: Result<Keys>,
@@ -120,7 +122,7 @@ pub struct Selection<E, C, F = Primary> {
     from: PhantomData<fn() -> F>,
 }
 
-/// The keys in a selection. A lookup needs no range, so a point stores its two keys as strings.
+/// The keys in a selection. A point stores its two keys as strings, because a lookup needs no range.
 #[derive(Clone, Debug)]
 enum Keys {
     Point(String, String),
@@ -156,7 +158,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
         })
     }
 
-    /// Changes the selection's cost class and source to types that the caller knows to be correct. If the new class is a scan, `reason` is the reason for the
+    /// Changes the selection's cost class and source to types that the caller knows to be correct. `reason` is the reason for the scan if the new class is a
     /// scan.
     pub(crate) fn widen<K, G>(self, reason: &str) -> Selection<E, K, G> {
         let reason = self.reason.or_else(|| Some(reason.to_owned()));

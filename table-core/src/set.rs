@@ -8,7 +8,7 @@ use crate::schema::{self, ENTITY_TYPE, EntitySchema, PropertySchema, REST};
 
 /// An enum of entity types that share a table. Implemented by [`#[derive(EntitySet)]`](derive@crate::EntitySet).
 ///
-/// Every row of the table can be read as the set; a row that belongs to no member is read as a [`TableEntity`](crate::TableEntity) (PAT-HET-6). To
+/// Every row of the table can be read as a value of the set. A row that belongs to no member is read as a [`TableEntity`](crate::TableEntity) (PAT-HET-6). To
 /// write values of the set, use [`TableStoreExt::set`](crate::TableStoreExt::set).
 ///
 /// ```
@@ -39,7 +39,7 @@ pub trait EntitySet: FromEntity + Declared {
 )]
 pub trait SetOf<E>: EntitySet {}
 
-/// Returns `true` if a stored entity has this schema: its keys match, and its `EntityType` equals the schema's kind.
+/// Returns `true` if a stored entity belongs to the type with this schema. Its keys must match, and its `EntityType` must equal the schema's kind.
 ///
 /// An entity whose `EntityType` differs from the schema's kind belongs to another type, or to a later version of this type. If the schema has no kind, an
 /// entity with an `EntityType` belongs to it only if the schema declares this property or collects it in a `rest` field.
@@ -86,8 +86,7 @@ impl EntitySchema {
         has_rest || self.declares(ENTITY_TYPE)
     }
 
-    /// Returns `true` if a field is stored in chunks. All chunks after the first follow the other properties, so it is enough to check whether the last
-    /// property is such a chunk.
+    /// Returns `true` if a field is stored in chunks. All chunks after the first follow the other properties, so only the last property is checked.
     #[must_use]
     pub(crate) fn has_chunks(&self) -> bool {
         let is_more = |(last, others): (&PropertySchema, &[PropertySchema])| {
@@ -102,7 +101,7 @@ impl EntitySchema {
         self.table.as_bytes().eq_ignore_ascii_case(other.table.as_bytes())
     }
 
-    /// Returns `true` if no row can belong to both types, either because their kinds differ or because no key matches both.
+    /// Returns `true` if no row can belong to both types. Either their kinds differ, or no key matches both.
     #[must_use]
     pub(crate) const fn is_told_from(&self, other: &Self) -> bool {
         let by_kind = match (self.kind, other.kind) {

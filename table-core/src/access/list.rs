@@ -74,8 +74,9 @@
 /// }
 /// ```
 ///
-/// A selection has the class of its ceiling even if it is cheaper, so callers still compile if the pattern later becomes as expensive as declared. A pattern
-/// that reads an index declares that index as its source: `from Copies<EmployeeByEmail>`, or `from Lists<…>`.
+/// A selection has the class of its ceiling even if it is cheaper. Callers therefore still compile if the pattern later becomes as expensive as declared.
+///
+/// A pattern that reads an index declares that index as its source: `from Copies<EmployeeByEmail>`, or `from Lists<…>`.
 #[macro_export]
 macro_rules! access_patterns {
     (
@@ -142,7 +143,7 @@ macro_rules! access_patterns {
     (@class) => { $crate::selection::Scan };
     (@class $other:ident) => { $crate::selection::Scan };
 
-    // The ceiling's name is passed twice: once for matching, and once as a token that keeps its position in the declaration.
+    // The ceiling's name is passed twice. One copy is matched, and the other is a token that keeps its position in the declaration.
     (@ask fanout $word:ident ($most:expr) $asked:ident, $selection:expr) => { $asked.$word($most, $selection) };
     (@ask point $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };
     (@ask range $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };

@@ -9,8 +9,8 @@ use crate::query::EntityRef;
 
 /// A field of type `T` in the key of the entity `E`, such as `Employee::ID`. Created by `#[derive(Entity)]`.
 ///
-/// A key column is not a [`Column`](crate::Column): the store has no such property, so filters and patches cannot name it. To select rows by the
-/// field, use `Employee::key` and `Employee::rows`. A projection can include a key column.
+/// A key column is not a [`Column`](crate::Column). The store has no such property, so filters and patches cannot name it. To select rows by the field, use
+/// `Employee::key` and `Employee::rows`. A projection can include a key column.
 ///
 /// ```
 /// # use table_core::Entity;

@@ -6,8 +6,9 @@ use crate::entity::{FromEntity, Versioned};
 use crate::key::text::RESERVED;
 use crate::query::EntityRef;
 
-/// Reads a row as a `T`, or returns `None` for a row of another declared type. Keys and kinds distinguish the types (PAT-HET-1), so a row that can be read as a
-/// type belongs to that type. Most rows can be classified simply by reading them.
+/// Reads a row as a `T`, or returns `None` for a row of another declared type.
+///
+/// Keys and kinds distinguish the types (PAT-HET-1), so a row that can be read as a type belongs to that type. Most rows need no other classification.
 ///
 /// # Errors
 /// Any error from [`FromEntity::read_own`].

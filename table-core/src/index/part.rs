@@ -1,4 +1,4 @@
-//! Types that index keys can contain: key parts and optional key parts. If the value of an optional part is `None`, the entity is not indexed.
+//! Types that index keys can contain. If the value of an optional key part is `None`, the entity is not indexed.
 
 use crate::key::codec::KeyPart;
 

@@ -52,8 +52,8 @@ pub trait CopyIndex: Index {
     }
 }
 
-/// A type that copies of the index `I` can be read as: the entity if the copies include all its properties, otherwise a projection of the included fields. The
-/// derives implement this trait.
+/// A type that copies of the index `I` can be read as. This is the entity if the copies include all its properties, and otherwise a projection of the included
+/// fields. The derives implement this trait.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -82,7 +82,7 @@ pub trait CopyIndex: Index {
 /// fn by_email<T: FromCopy<EmployeeByEmail>>() {}
 /// by_email::<Age>();
 /// ```
-// The trait's parameter is the index, not `Copies<I>`. Otherwise, all implementations would be for the same type, and rustc would compare every pair of them.
+// The trait's parameter is the index, not `Copies<I>`. Otherwise, all implementations would be for the same type, and rustc would compare each pair of them.
 #[diagnostic::on_unimplemented(
     message = "[T071] `{Self}` cannot be read from the copies of the index `{I}`",
     label = "the copies do not contain everything that `{Self}` needs",
@@ -139,8 +139,9 @@ pub trait Includes<const PROPERTY: u64, const OF_KEY: bool = false>: Index {}
 /// Allows a projection to read the entity's key fields from any index, because every copy identifies its entity.
 impl<I: CopyIndex> Includes<0, true> for I {}
 
-/// Returns the properties needed to read a projection from copies. If `of_key` is `true`, the projection includes key fields of the entity, so the properties
-/// that determine the entity's key are needed too.
+/// Returns the properties needed to read a projection from copies.
+///
+/// If `of_key` is `true`, the projection includes key fields of the entity. The properties that determine the entity's key are then needed too.
 pub(crate) fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select {
     match P::select() {
         Select::Names(names) if of_key => {

@@ -21,7 +21,7 @@ static TIMER: Timer = Timer::new(start, IDLE);
 /// A queue of sleeping tasks, and the thread that wakes them.
 pub(super) struct Timer {
     queue: Mutex<Queue>,
-    /// Notified when the timer's thread must wake earlier, because a new sleep ends before all others.
+    /// Notified when the timer's thread must wake earlier, because a new sleep ends before all other sleeps.
     changed: Condvar,
     /// The number of sleeps created so far.
     sleeps: AtomicU64,
@@ -29,7 +29,7 @@ pub(super) struct Timer {
     idle: Duration,
 }
 
-/// The key of a sleep in the queue: its end and its number, which distinguishes sleeps with the same end.
+/// The key of a sleep in the queue. It contains the end of the sleep, and a number that distinguishes sleeps with the same end.
 type Place = (Instant, u64);
 
 struct Queue {
@@ -136,8 +136,10 @@ impl Timer {
 }
 
 impl Queue {
-    /// Returns `true` if the sleep with the given number may block its thread for a nap. In each round of polls, only one of an executor's sleeps naps, so the
-    /// other tasks are polled about once per nap, regardless of the number of sleeping tasks.
+    /// Returns `true` if the sleep with the given number may block its thread for a nap.
+    ///
+    /// In each round of polls, only one of an executor's sleeps naps. The other tasks are therefore polled about once per nap, regardless of the number of
+    /// sleeping tasks.
     fn may_nap(&self, number: u64) -> bool {
         self.nap.is_none_or(|(last, end)| last == number || end.elapsed() >= NAP)
     }

@@ -126,8 +126,8 @@ impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
 
 /// A marker for key parts that support ranges. `Ordered<true>` is implemented for all types, and `Ordered<false>` for none.
 ///
-/// A range of values is a key range only if the encoded values sort like the values themselves (law K3 of [`codec`](crate::key::codec)). A range over a
-/// part with any other codec does not compile.
+/// A range of values is a key range only if the encoded values sort like the values themselves (law K3 of [`codec`](crate::key::codec)). A range of a part
+/// whose codec violates this law does not compile.
 ///
 /// ```
 /// use table_core::selection::Ordered;
@@ -155,7 +155,7 @@ impl<R> Ordered<true> for R {}
 /// A marker for key parts that can be selected without the parts after them. `SelfDelimiting<true>` is implemented for all types, and `SelfDelimiting<false>`
 /// for none.
 ///
-/// Some parts can be decoded only from the end of the key. A value of such a part may also be a prefix of longer values, so no key range contains exactly the
+/// Some parts can be decoded only from the end of the key. A value of such a part may also be a prefix of longer values. No key range then contains exactly the
 /// rows with one value or prefix.
 ///
 /// ```

@@ -9,9 +9,11 @@ use crate::schema::{self, EntitySchema, IndexSchema, KeyPiece};
 use crate::selection::{Class, Keys, Selection};
 
 impl<E: Entity, C: Class> Selection<E, C> {
-    /// Excludes the index rows of `E` (copies and lists) from the ranges if a leading literal distinguishes their keys from entity keys. This is the literal at
-    /// the start of the `RowKey` or, if the index has separate partitions in the same table, at the start of the `PartitionKey`. If the `RowKey` of an index
-    /// row may equal that of an entity, the index's partitions are excluded. `Entities` does not insert an entity into such a partition.
+    /// Excludes the index rows of `E` (copies and lists) from the ranges, if a leading literal distinguishes their keys from entity keys.
+    ///
+    /// The literal is at the start of the `RowKey`. If the `RowKey` of an index row may equal that of an entity, but the index has separate partitions in the
+    /// same table, the literal at the start of their `PartitionKey` is used. These partitions are then excluded, and `Entities` does not insert an entity into
+    /// one.
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};
@@ -42,8 +44,7 @@ impl<E: Entity, C: Class> Selection<E, C> {
     }
 }
 
-/// Excludes from the ranges the partitions of indexes whose rows could be mistaken for entities of type `E` (`AROUND`). Ranges within a single partition are
-/// not changed.
+/// Excludes partitions of indexes whose rows could be mistaken for entities of type `E` (`AROUND`). Ranges within a single partition are not changed.
 #[must_use]
 pub fn around_indexes<E: Entity>(ranges: Vec<KeyRange>) -> Vec<KeyRange> {
     let alike = |index: &&IndexSchema| looks_alike(E::SCHEMA, index);
@@ -64,8 +65,7 @@ fn without(mut ranges: Vec<KeyRange>, literals: impl Iterator<Item = &'static st
     ranges
 }
 
-/// Returns the index that hides an entity with this PartitionKey: the key belongs to a partition that [scans](Selection::own_rows) exclude because of the
-/// index.
+/// Returns the index that hides entities with this PartitionKey. [Scans](Selection::own_rows) exclude the partition with this key because of the index.
 #[must_use]
 pub fn index_that_hides(schema: &'static EntitySchema, partition_key: &str) -> Option<&'static IndexSchema> {
     schema.indexes.iter().find(|index| {
@@ -83,7 +83,7 @@ fn excluded_partitions(schema: &EntitySchema, index: &IndexSchema) -> Option<&'s
     (same_table && !literal.is_empty() && is_apart).then_some(literal)
 }
 
-/// Returns `true` if the `RowKey`s of the index and of the entities may be equal. In that case, only the partition distinguishes an index row from an entity.
+/// Returns `true` if a `RowKey` of the index may equal one of the entities. In that case, only the partition distinguishes an index row from an entity.
 fn looks_alike(schema: &EntitySchema, index: &IndexSchema) -> bool {
     !schema::disjoint(schema.row_key, index.row_key)
 }

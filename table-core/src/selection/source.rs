@@ -10,7 +10,9 @@ use crate::index::{FromCopy, Index};
 use crate::query::{EntityRef, Select};
 use crate::schema::IndexSchema;
 
-/// The source of a selection, represented by a type. Sealed: [`Primary`], or an index ([`Copies`] or [`Lists`]).
+/// A type that represents the source of a selection.
+///
+/// The trait is sealed. Only [`Primary`] and the two kinds of index sources, [`Copies`] and [`Lists`], implement it.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -138,8 +140,10 @@ impl<I: Index> Source for Lists<I> {
     type Consistency = I::Consistency;
 }
 
-/// A source whose rows can be read as `T`. Entities can be read as any type that implements `FromEntity`; copies can be read only as projections of their
-/// included fields, or as the entity if they include all fields.
+/// A source whose rows can be read as `T`.
+///
+/// Entities can be read as any type that implements `FromEntity`. Copies can be read as projections of their included fields, or as the entity if they include
+/// all fields.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -194,7 +198,7 @@ pub trait ReadableAs<T>: Source {
     /// `true` if the source may contain rows of other declared types.
     const IS_MIXED: bool = false;
 
-    /// A function that excludes index partitions from key ranges, because rows in them could be mistaken for a `T`, or `None` if this is not necessary.
+    /// A function that excludes index partitions from key ranges, or `None` if this is not necessary. Rows in these partitions could be mistaken for a `T`.
     #[doc(hidden)]
     const AROUND: Option<Around> = None;
 

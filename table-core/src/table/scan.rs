@@ -50,7 +50,7 @@ pub struct TableScan<E, S> {
     of: PhantomData<fn() -> E>,
 }
 
-/// A scan under construction, with a reason and a limit, on a table of `E`. It reads the entities as `T`.
+/// A builder for a scan of a table of `E`, with a reason and a limit. The scan reads the entities as values of type `T`.
 ///
 /// ```
 /// use table_core::table::BoundedScan;
@@ -71,7 +71,7 @@ pub struct BoundedScan<E, S, T = E> {
 }
 
 impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
-    /// Starts a scan of the entire table, for a stated reason: `employees.scan("monthly audit").max_rows(2_000_000)`.
+    /// Creates a scan of the entire table. The argument states the reason, as in `employees.scan("monthly audit").max_rows(2_000_000)`.
     pub fn scan(&self, reason: impl IntoSelection<E, Scan>) -> TableScan<E, S> {
         let selection = reason.into_selection();
         let reason = selection.reason().to_owned();
@@ -83,8 +83,10 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
 }
 
 impl<E, S> TableScan<E, S> {
-    /// Sets the number of entities after which the scan fails, which limits its cost. If the backend reports how many entities it has read, the limit applies
-    /// to these entities; otherwise, it applies to the entities that satisfy the filter.
+    /// Sets the maximum number of entities, which limits the cost of the scan. The scan fails if there are more.
+    ///
+    /// If the backend reports how many entities it has read, the limit applies to that number. Otherwise, it applies to the number of entities that satisfy the
+    /// filter.
     pub fn max_rows(self, rows: u64) -> BoundedScan<E, S> {
         let Self { source, paging, reason, .. } = self;
         BoundedScan { source, paging, reason, max_rows: rows, of: PhantomData }

@@ -24,14 +24,14 @@ use crate::table::request;
 /// [`TableStoreExt::tables`](crate::TableStoreExt::tables) omits it; [`TableStore::list_tables`] includes it.
 pub const LAYOUTS: &str = "TablesLayouts";
 
-/// The maximum length of a piece of schema text, in code units. Each piece is stored in one property, and the length is below the limit for string properties
-/// (TYPE-11).
+/// The maximum length of a piece of schema text, in code units. The text is split into pieces, and each piece is stored in one property. The length is below
+/// the limit for string properties (TYPE-11).
 const PIECE: usize = 32_000;
 
 /// The maximum number of fingerprints in a record's list of superseded schemas.
 const REMEMBERED: usize = 64;
 
-/// The stored record of a table's schema for one entity type: the most recently stored schema, and the state of its parts (indexes, feed, copies and
+/// The stored record of an entity type's schema in a table. It contains the most recently stored schema, and the state of its parts (indexes, feed, copies and
 /// properties).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -45,11 +45,11 @@ pub struct SchemaRecord {
     pub disabled: Vec<String>,
     /// The progress of each running backfill, keyed by the name of the pending part.
     pub progress: BTreeMap<String, String>,
-    /// The time of the first request for each backfill that has been requested but has not begun, keyed by the name of the pending part. The times are in
-    /// [ticks](crate::ticks), according to the store's clock.
+    /// The time at which each backfill was first requested, keyed by the name of the pending part. Only backfills that have not begun are included. The times
+    /// are in [ticks](crate::ticks), according to the store's clock.
     pub waiting: BTreeMap<String, u64>,
-    /// The reason passed to [`accept_schema`](crate::Table::accept_schema), followed by the verdict on compatibility and the rules behind it, or `None` if no
-    /// schema was accepted.
+    /// The reason passed to [`accept_schema`](crate::Table::accept_schema), or `None` if no schema was accepted. The reason is followed by the verdict on
+    /// compatibility and the rules behind it.
     pub accepted: Option<String>,
     /// The number of schemas stored so far for this entity type, including this one.
     pub generation: u64,
@@ -147,7 +147,7 @@ impl SchemaRecord {
         compare_with_removed(&self.schema, &self.removed, design)
     }
 
-    /// Returns the record without pending properties. Call this only after every row has been rewritten: from then on, no row contains a widened property in
+    /// Returns the record without pending properties. Call this only after every row has been rewritten. From then on, no row contains a widened property in
     /// its old type.
     pub(super) fn rewritten(mut self) -> Self {
         self.pending.retain(|part| !part.starts_with("property "));

@@ -9,7 +9,7 @@ use crate::table::fault::TableFault;
 use crate::table::layout::known::SchemaVersion;
 use crate::table::layout::record::SchemaRecord;
 
-/// The parts of a newer schema that are unknown to an older program. Despite them, the program may write.
+/// The parts of a newer schema that an older program does not know. The program may write nevertheless.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnknownParts {
     /// The names of the unknown properties. Each of them is optional.

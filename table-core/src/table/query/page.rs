@@ -25,12 +25,15 @@ pub struct EntityPage<T> {
     pub continuation: Option<Continuation>,
     /// The number of rows read by the store for this page, or `None` if unknown.
     pub rows_read: Option<u64>,
-    /// The number of stored rows, of any type, that the page omits because the store cannot represent them; see [`Page::skipped`](crate::query::Page::skipped).
-    /// Functions that return entities without their pages, such as [`collect`](crate::table::EntityQuery::collect), omit the rows too, but do not count them.
+    /// The number of rows that the page omits because the store cannot represent them. Rows of every type are counted; see
+    /// [`Page::skipped`](crate::query::Page::skipped).
+    ///
+    /// Functions that return entities without their pages, such as [`collect`](crate::table::EntityQuery::collect), also omit these rows, but do not count
+    /// them.
     pub skipped: u64,
 }
 
-/// The position of a page: the continuation of the page before.
+/// The start of a page, given as the continuation of the previous page.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "[T267] a page begins at a `Continuation`, not at a `{Self}`",
