@@ -1,4 +1,4 @@
-//! Rust types that can be stored as properties. Each has one Edm type. A property that may be absent is an `Option` (ENT-3, TYPE-1).
+//! Rust types that can be stored as properties. Each type has one Edm type. An `Option` is a property that may be absent (ENT-3, TYPE-1).
 
 mod chunks;
 #[cfg(feature = "rust_decimal")]
@@ -127,8 +127,9 @@ pub trait Property: Sized {
         Self::from_next(row, name).map(|value| *self = value).is_some()
     }
 
-    /// Reads the next property of a row. On failure, returns `None` and stores the error in `search`. Called by generated code. The function belongs to this
-    /// trait so that rustc reports an unsupported property type only once.
+    /// Reads the next property of a row. On failure, returns `None` and stores the error in `search`. Called by generated code.
+    ///
+    /// This function belongs to the trait, so rustc reports an unsupported property type only once.
     #[doc(hidden)]
     #[inline]
     fn read_next(search: &mut Search<'_>, name: &'static str) -> Option<Self> {
@@ -190,7 +191,7 @@ pub fn read<T: Property>(row: RowView<'_>, name: &str, hint: &mut usize) -> Resu
     T::from_value(row.find(name, hint)?).map_err(|error| error.with_property(name))
 }
 
-/// Reads a property that the fast path could not read, because it is not the next property of the row, needs a conversion, or is malformed.
+/// Reads a property that the fast path could not read. The property is not the next one in the row, needs a conversion, or is malformed.
 #[inline(never)]
 fn read_anywhere<T: Property>(search: &mut Search<'_>, name: &'static str) -> Option<T> {
     let read = read(search.row.row(), name, &mut search.row.next);

@@ -31,8 +31,8 @@ pub const fn require_fan_out(
     }
 }
 
-/// Returns the number of partitions over which the buckets of a key spread its rows. A bucket is ignored if the key also contains the field from which the
-/// bucket is computed.
+/// Returns the number of partitions over which the buckets of a key spread its rows. If the key also contains the field from which a bucket is computed, that
+/// bucket is ignored.
 const fn spread(pieces: &[KeyPiece]) -> usize {
     let (mut partitions, mut at) = (1, 0);
     while at < pieces.len() {

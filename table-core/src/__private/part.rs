@@ -23,8 +23,7 @@ pub struct Place {
     pub descending: bool,
     /// The form of the encoded part. If a range has only one bound, the form's alphabet determines the other.
     pub form: Form,
-    /// `true` if the encoding is lossy. Both bounds of a range are then inclusive, because a value inside the range may have the same encoding as an exclusive
-    /// bound.
+    /// `true` if the encoding is lossy. Both bounds of a range are then inclusive. A value inside the range may have the same encoding as an exclusive bound.
     pub cut: bool,
 }
 
@@ -75,8 +74,8 @@ pub(super) fn range<T>(
     Ok(TextRange { lower: lower_bound(lower, all.lower, place), upper: upper_bound(upper, all.upper, place) })
 }
 
-/// Returns the range of keys that start with a prefix, followed by a character with which the part can start. The range excludes rows of other kinds with the
-/// same prefix if their next character sorts before or after all of these characters.
+/// Returns the range of keys that start with a prefix, followed by a possible first character of the part. The range excludes rows of other kinds with the same
+/// prefix if their next character sorts before or after all of these characters.
 pub(super) fn values(begin: &str, form: Form) -> TextRange {
     let all = TextRange::prefix(begin);
     let Some((first, last)) = form.alphabet.ends().filter(|_| form.min > 0) else { return all };

@@ -34,8 +34,8 @@ pub fn partitions_with<E, P, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::prefix(begin, field, |text| encode(prefix, text))))
 }
 
-/// Selects one of `of` shares of the partitions whose keys consist of a prefix and a hash. The shares are numbered from 0 and cover hash ranges of equal size;
-/// `share` is the number of the selected one.
+/// Selects one of `of` shares of the partitions whose keys consist of a prefix and a hash. The shares cover hash ranges of equal size, and `share` is the
+/// number of the selected one, starting from 0.
 pub fn partitions_share<E, C: Class, F>(
     begin: impl Into<KeyTexts>,
     form: Form,

@@ -8,7 +8,7 @@ use crate::schema::{KeyPiece, is_same_text};
 use super::key::KeyOf;
 use super::message::Message;
 
-/// Returns the form (length and alphabet) of a part. Fails if `fault`, which is the codec's `Facts::fault`, states that the codec is unsuitable for the field.
+/// Returns the form (length and alphabet) of a part. Fails if the codec is unsuitable for the field. `fault` is the codec's `Facts::fault`.
 ///
 /// # Panics
 /// Panics at compile time with the text of `fault`, if it is `Some`.
@@ -122,8 +122,8 @@ pub const fn require_ambiguous<const N: usize>(of: &KeyOf<N>, key: &str, entity:
     }
 }
 
-/// Fails if looking up a value in an index would also read copies with other values. Every part given in a lookup must be self-delimiting: its text must show
-/// where it ends.
+/// Fails if looking up a value in an index would also read copies with other values. Every part given in a lookup must be self-delimiting, which means that its
+/// text shows where it ends.
 ///
 /// # Panics
 /// Panics at compile time if one of the first `pinned` pieces is not self-delimiting.

@@ -16,8 +16,8 @@ use super::message::Message;
 /// Fails if the members of a set or group are in different tables or two of them have the same schema name. Also fails if their rows, or the rows of their
 /// indexes, cannot be distinguished (PAT-HET-1).
 ///
-/// `current[n]` is the index in `members` of the current version of member `n`'s type. The slice is empty if no member is a version of another. Versions of one
-/// type may share an entity index.
+/// `current[n]` is the index in `members` of the current version of member `n`'s type. If no member is a version of another, the slice is empty. Versions of
+/// one type may share an entity index.
 ///
 /// # Panics
 /// Panics at compile time if the members do not form a set or group.
@@ -191,8 +191,10 @@ pub fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Op
     mixed::read_own_as::<E, P>(entity)
 }
 
-/// Returns the properties read by a projection, without key fields (`select`). If a stored kind distinguishes the entity's type from others, the property that
-/// stores the kind is included. A set member without a kind is recognised by the absence of that property, unless the member declares the property itself.
+/// Returns the properties read by a projection, without key fields (`select`).
+///
+/// If a stored kind distinguishes the entity's type from others, the property that stores the kind is included. It is also included for a set member without a
+/// kind, which is recognised by the absence of that property, unless the member declares the property itself.
 #[must_use]
 pub fn select_of<E: Entity, const N: usize>(properties: [Option<&'static str>; N]) -> Select {
     let is_without_kind = !E::SET_SCHEMAS.is_empty() && !E::SCHEMA.declares(ENTITY_TYPE);

@@ -12,7 +12,7 @@ use crate::query::EntityRef;
 use crate::row::Row;
 use crate::schema::StoredSchema;
 
-/// The layout of an entity type: its schema and encoded samples. An argument of [`check`](crate::layout_file::check).
+/// The schema of an entity type and its encoded samples. An argument of [`check`](crate::layout_file::check).
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub(super) schema: StoredSchema,

@@ -18,8 +18,8 @@ use crate::row::RowWriter;
 /// - The JSON has at most 32,768 UTF-16 code units (TYPE-10). Filters see it only as text.
 /// - A value whose JSON is `null` is stored as an absent property, and an absent property is read as `null` (ENT-3). As a result, `Json<Option<T>>` and
 ///   `Option<Json<T>>` are stored in the same way.
-/// - Values that serde writes as `null` but reads as another value are rejected at any depth: NaN, an infinity, and `Some` of a `null`, such as `Some(None)`.
-///   The outer `Option` of an `Option<Json<Option<T>>>` is not checked: `Some(Json(None))` is read as `None`.
+/// - Some values are written by serde as `null` but read as another value. They are rejected at any depth: NaN, an infinity, and `Some` of a `null`, such as
+///   `Some(None)`. The outer `Option` of an `Option<Json<Option<T>>>` is not checked, so `Some(Json(None))` is read as `None`.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -56,8 +56,8 @@ impl<T: Serialize> Json<T> {
     /// Appends a borrowed value to a row, like [`Property::write_to`] but without the wrapper.
     ///
     /// # Errors
-    /// `InvalidInput`, with the property's name, if the value cannot be converted to JSON, such as a map whose keys are not strings; `OutOfRangeInput` if JSON
-    /// cannot represent the value, such as NaN or `Some(None)`.
+    /// - `InvalidInput`, with the property's name, if the value cannot be converted to JSON. An example is a map whose keys are not strings.
+    /// - `OutOfRangeInput` if JSON cannot represent the value, such as NaN or `Some(None)`.
     ///
     /// ```
     /// use table_core::{Json, row::RowWriter};
@@ -120,7 +120,7 @@ impl<T: Serialize + DeserializeOwned> Property for Json<T> {
     }
 }
 
-/// A type stored as JSON by generated code: any type that implements serde's `Serialize` and `DeserializeOwned`.
+/// A type that generated code stores as JSON. Implemented by any type that implements serde's `Serialize` and `DeserializeOwned`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be stored as JSON: serde cannot write or cannot read it",

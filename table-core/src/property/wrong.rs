@@ -26,8 +26,8 @@ pub trait StoredOtherwise {
     type Kind;
 }
 
-/// A bound that no kind in this module satisfies, because no kind implements its own trait, such as `ListProperty`. As a result, rustc shows the error message
-/// of that trait.
+/// A bound that no kind in this module satisfies. It requires the trait for the kind, such as `ListProperty`, which the kind does not implement. rustc
+/// therefore shows the error message of that trait.
 pub trait Stores<T> {
     /// Returns a value of any type. It cannot be called, because no type implements this trait.
     fn refuse<R>() -> R;

@@ -31,7 +31,7 @@ impl RemovedProperties {
         self.0.keys()
     }
 
-    /// Returns the properties. All of them are optional: rows written after a property was removed lack it.
+    /// Returns the properties. All of them are optional, because rows written after a property was removed lack it.
     pub(super) fn properties(&self) -> Vec<StoredProperty> {
         let property = |(name, edm): (&String, &EdmType)| StoredProperty {
             name: name.clone(),

@@ -49,7 +49,7 @@ pub struct StoredSchema {
     pub properties: Vec<StoredProperty>,
     /// The indexes, sorted by name.
     pub indexes: Vec<StoredIndex>,
-    /// The derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`.
+    /// The derived rows other than indexes. These are `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`.
     pub keeps: Vec<String>,
 }
 
@@ -155,7 +155,7 @@ pub struct StoredIndex {
     pub row_key: Vec<StoredPiece>,
     /// The properties included in copies, sorted by name, or `None` if copies include all properties.
     pub include: Option<Vec<String>>,
-    /// The properties stored in a copy, sorted by name: the entity's key fields missing from the copy's key, and the included properties.
+    /// The properties stored in a copy, sorted by name. These are the entity's key fields missing from the copy's key, and the included properties.
     pub properties: Vec<StoredProperty>,
 }
 
@@ -210,7 +210,7 @@ impl StoredSchema {
         self
     }
 
-    /// Returns the normal form: adjacent literals are joined, and properties and indexes are sorted by name.
+    /// Returns the normal form, in which adjacent literals are joined, and properties and indexes are sorted by name.
     pub(super) fn normal(mut self) -> Self {
         join_literals(&mut self.partition_key);
         join_literals(&mut self.row_key);

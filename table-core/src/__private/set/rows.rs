@@ -33,7 +33,7 @@ impl<'s> Rows<'s> {
         }
     }
 
-    /// Returns `true` if no row of `self` can have the same key as a row of `other`. Also returns `true` for a schema without keys: its declaration is invalid,
+    /// Returns `true` if no row of `self` can have the same key as a row of `other`. Also returns `true` for a schema without keys. Its declaration is invalid,
     /// and the derive reports the errors.
     const fn is_apart(self, other: Self) -> bool {
         !self.table().as_bytes().eq_ignore_ascii_case(other.table().as_bytes())

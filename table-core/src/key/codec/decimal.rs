@@ -20,8 +20,8 @@ static FOUR_BYTES: [u8; ZERO_ENDS + 40_000] = {
     }
     bytes
 };
-/// The numbers `0000` to `9999` as text. Digits copied from a `str` need no UTF-8 check. Copying four digits at a time is twice as fast as copying two.
-/// The zeros before these texts keep every slice within bounds, which saves two comparisons per slice.
+/// The numbers `0000` to `9999` as text. Digits copied from a `str` need no UTF-8 check. Copying four digits at a time is twice as fast as copying two. The
+/// texts are preceded by zeros that keep every slice within bounds, which saves two comparisons per slice.
 static FOURS: &str = match str::from_utf8(&FOUR_BYTES) {
     Ok(text) => text,
     Err(_) => "",
@@ -67,7 +67,7 @@ const fn narrow(number: u128) -> u64 {
     number as u64
 }
 
-/// Appends 16 digits of a number, which has `BELOW` more digits after them. Only the last `WIDTH` digits of the number are written.
+/// Appends 16 digits of a number, which has `BELOW` more digits after these. Only the last `WIDTH` digits of the number are written.
 #[inline]
 fn push_16<const BELOW: usize, const WIDTH: usize>(number: u64, complement: bool, out: &mut String) {
     if WIDTH > BELOW {

@@ -9,8 +9,8 @@ use crate::key::codec::{Facts, Form, KeyCodec, Reversible};
 
 /// A codec that writes the values of `C` in descending order, for example with the newest timestamp (inverted ticks, TICK-5) or the highest score first.
 ///
-/// The form is that of `C`, but [`Facts::descending`](crate::key::codec::Facts::descending) is set: law K3 holds in reverse order, so queries swap the ends of
-/// a range.
+/// The form is that of `C`, but [`Facts::descending`](crate::key::codec::Facts::descending) is set. Law K3 therefore holds in reverse order, and queries swap
+/// the ends of a range.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, KeyCodec};

@@ -136,7 +136,7 @@ impl Hasher for Fnv1a {
 /// `FORM` selects the characters: hexadecimal digits (`'x'` in lower case, `'X'` in upper case), or an alphabet of RFC 4648 without padding (`'u'`
 /// for base64url, `'b'` for base32).
 ///
-/// Fixed width, not ordered. Different values may have the same characters, so a short digest distributes keys but does not identify a value.
+/// Fixed width, not ordered. Different values may have the same characters. A short digest therefore distributes keys, but does not identify a value.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Text};

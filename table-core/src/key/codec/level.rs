@@ -6,11 +6,13 @@ use crate::key::codec::{
     Variant, Week, Without,
 };
 
-/// A codec whose values can be levels of a hierarchical partition key (HPK-2). [`Level`](Self::Level) is the codec that encodes them in a level.
+/// A codec whose values can be levels of a hierarchical partition key (HPK-2). [`Level`](Self::Level) is the codec that is used inside a level.
 ///
-/// Every level, including the last, is terminated by `!`, so keys with the same first levels form one range, and a query for the level `Micro` never matches
-/// `Microsoft`. [`Text`] may write `!`, so it is replaced by [`Escaped`]. A newtype delegates to its inner codec. All other codecs are used unchanged. The
-/// compiler checks that the output of [`Level`](Self::Level) cannot contain `!`.
+/// Every level, including the last, is terminated by `!`. Keys with the same first levels therefore form one range, and a query for the level `Micro` never
+/// matches `Microsoft`.
+///
+/// [`Text`] may write `!`, so it is replaced by [`Escaped`]. A newtype delegates to its inner codec. All other codecs are used unchanged. The compiler checks
+/// that the output of [`Level`](Self::Level) cannot contain `!`.
 ///
 /// Implement this trait for a custom codec that is a type's default ([`KeyPart`](crate::key::codec::KeyPart)):
 ///

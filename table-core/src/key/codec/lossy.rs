@@ -40,7 +40,7 @@ pub struct Replaced<C, const FROM: char, const TO: char>(PhantomData<C>);
 
 /// A codec that encodes the first `N` characters of a string with `C`. The field is also stored as a property.
 ///
-/// Ordered like `C`: a range of strings selects the rows whose prefixes are between the prefixes of the range's ends, inclusive. A string with fewer than `N`
+/// Ordered like `C`. A range of strings selects the rows whose prefixes are between the prefixes of the range's ends, inclusive. A string with fewer than `N`
 /// characters is encoded completely.
 ///
 /// ```

@@ -8,8 +8,10 @@ pub(super) const LONG: usize = LONGEST_NAME + SHORT;
 /// `table-derive` checks the same limit.
 pub(super) const LONGEST_NAME: usize = 4_096;
 
-/// Declares the constant `NAMED`, the name of a codec that contains another codec, for a type with `const fn name<const CAPACITY: usize>() -> Name<CAPACITY>`.
-/// Each name occupies its full capacity in the binary, so `LONG` is built only if the name does not fit into `SHORT`.
+/// Declares the constant `NAMED`, the name of a codec that contains another codec.
+///
+/// The type must have a function `const fn name<const CAPACITY: usize>() -> Name<CAPACITY>`. Each name occupies its full capacity in the binary, so `LONG` is
+/// built only if the name does not fit into `SHORT`.
 macro_rules! named {
     () => {
         const SHORT: &'static Name<{ $crate::key::codec::name::SHORT }> = &Self::name();

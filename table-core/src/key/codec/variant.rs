@@ -23,8 +23,8 @@ pub trait KeyEnum: Sized + 'static {
 
 /// A codec that writes the variant name of a fieldless enum. The default codec for an enum with `#[derive(KeyPart)]`.
 ///
-/// - Fixed width if all names have the same length. Ordered if the names are in ascending order in the declaration, because a derived `Ord` uses the
-///   declaration order. Otherwise, range queries are not available.
+/// - Fixed width if all names have the same length. Ordered if the declaration lists the names in ascending order, because a derived `Ord` uses the declaration
+///   order. Otherwise, range queries are not available.
 /// - Duplicate names, names illegal in keys, and names that begin with U+FFFC do not compile.
 ///
 /// ```

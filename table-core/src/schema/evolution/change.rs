@@ -65,7 +65,7 @@ pub struct Evolution {
 }
 
 impl Evolution {
-    /// Returns the worst compatibility among the changes, or [`Compatibility::Same`] if there are none.
+    /// Returns the worst compatibility among the changes, or [`Compatibility::Same`] if the schemas are equal.
     #[must_use]
     pub fn compatibility(&self) -> Compatibility {
         self.changes.iter().map(|change| change.rule.compatibility).max().unwrap_or(Compatibility::Same)
@@ -74,9 +74,11 @@ impl Evolution {
     /// Returns `true` if programs with the older schema can write concurrently with programs with the newer schema. `self` is the evolution from the newer
     /// schema to the older one.
     ///
-    /// The newer program must be able to read everything that the older one writes. For this reason, the older schema may lack only optional properties, and
-    /// indexes, feeds or copies whose backfill has not begun. The older schema may declare additional properties. It may also require properties that the newer
-    /// schema lacks or declares as optional. When an older program writes index rows, it copies properties unknown to it from the stored entity.
+    /// The newer program must be able to read everything that the older program writes. The older schema may therefore lack only optional properties, and
+    /// indexes, feeds or copies whose backfill has not begun.
+    ///
+    /// The older schema may declare additional properties. It may also require properties that the newer schema lacks or declares as optional. An older program
+    /// that writes index rows copies the properties unknown to it from the stored entity.
     pub(crate) fn can_write_concurrently(
         &self,
         (newer, older): (&StoredSchema, &StoredSchema),

@@ -15,7 +15,7 @@ struct Whole<'a> {
     is_chunked: bool,
 }
 
-/// The properties of a schema. A stored schema lists each chunk of a value as a separate property: `Data`, `Data1` to `Data15`.
+/// The properties of a schema. A stored schema lists each chunk of a value as a separate property, such as `Data` and `Data1` to `Data15`.
 struct Properties<'a> {
     wholes: BTreeMap<&'a str, Whole<'a>>,
     /// The name of the whole property for each stored name: `Data` for `Data`, `Data1` and so on.

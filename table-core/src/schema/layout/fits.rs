@@ -7,9 +7,9 @@ use crate::key::codec::compound::{Piece, end_of_units, first_character, last_cha
 use crate::key::order;
 use crate::schema::KeyPiece;
 
-/// Returns `true` if a string matches the layout of a key: its literals, and the lengths and alphabets of its parts.
+/// Returns `true` if a string matches the layout of a key. It must contain the literals, and its parts must have the lengths and alphabets of the layout.
 ///
-/// Every key with these pieces matches, even if the pieces are ambiguous, that is, if the string can be split into these parts in several ways. A matching
+/// Every key with these pieces matches. This is true even if the pieces are ambiguous, so the string can be split into these parts in several ways. A matching
 /// string does not necessarily encode a value; for example, a month may be 13.
 ///
 /// ```
@@ -108,7 +108,7 @@ fn ends(form: Form, text: &str, starts: &[usize]) -> Vec<usize> {
         if starts.next_if_eq(&&at).is_some() {
             too_near.push_back((at, units));
         }
-        // Only the latest start that is at least `form.min` code units before this position is tested: it leaves the shortest part, so if it fails, all earlier
+        // Only the latest start that is at least `form.min` code units before this position is tested. It leaves the shortest part, so if it fails, all earlier
         // starts fail too.
         while too_near.front().is_some_and(|(_, before): &(usize, usize)| units - before >= form.min) {
             latest = too_near.pop_front();

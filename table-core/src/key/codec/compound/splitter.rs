@@ -9,9 +9,10 @@ use crate::key::codec::fault::CodecFault;
 
 /// A splitter that returns the encoded parts of a key one at a time, without copying.
 ///
-/// The pieces must form a valid key: [`fault`](crate::key::codec::compound::fault) returns `None`. A part of fixed width ends after that number of UTF-16 code
-/// units. Any other part ends before the next literal if the part cannot contain that literal's first character; otherwise, the part is the remainder, and all
-/// pieces after it are read from the right.
+/// The pieces must form a valid key, for which [`fault`](crate::key::codec::compound::fault) returns `None`.
+///
+/// A part of fixed width ends after that number of UTF-16 code units. Any other part ends before the next literal, if the part cannot contain the first
+/// character of that literal. Otherwise, the part is the remainder, and all pieces after it are read from the right.
 ///
 /// ```
 /// use table_core::key::codec::compound::{Piece, Splitter};

@@ -11,7 +11,7 @@ pub(super) enum Token {
 }
 
 const BITS: u32 = 5;
-/// The code of a fractional digit in a packed pattern. Smaller codes are date and time units, from 1 for `yyyy` to 6 for `ss`; larger codes are literals.
+/// The code of a fractional digit in a packed pattern. Smaller codes are date and time units, from 1 for `yyyy` to 6 for `ss`. Larger codes are literals.
 const FRACTION: u8 = 7;
 const LITERALS: &[u8] = b"-_:.,TZ 0123456789";
 const WORDS: [&str; 7] = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f"];
@@ -113,7 +113,7 @@ pub(super) const fn units(packed: u128) -> (u8, u8, u32) {
     (first, last, fraction)
 }
 
-/// Returns `true` if a value can be read back: each unit from the largest to the smallest occurs once, and the fractional digits are adjacent.
+/// Returns `true` if a value can be read back. Each unit from the largest to the smallest must occur once, and the fractional digits must be adjacent.
 pub(super) const fn reads_back(packed: u128) -> bool {
     let (first, last, fraction) = units(packed);
     let (mut seen, mut after_fraction, mut rest) = (0u8, false, packed);
