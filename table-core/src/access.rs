@@ -1,4 +1,4 @@
-//! Access patterns: the queries a program sends, each declared with its maximum cost (design promise 2).
+//! Access patterns are the queries that a program sends. Each is declared with its maximum cost (design promise 2).
 
 mod ceiling;
 #[cfg(feature = "derive")]
@@ -45,7 +45,7 @@ pub struct AccessPattern {
     pub arguments: &'static [&'static str],
     /// The name of the entity type.
     pub entity: &'static str,
-    /// The table read by the pattern: the entity's table or the index's table.
+    /// The table that the pattern reads, which is the entity's table or the index's table.
     pub table: &'static str,
     /// The maximum cost class (CLS-1).
     pub ceiling: QueryClass,

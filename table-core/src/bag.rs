@@ -1,4 +1,4 @@
-//! Untyped entities: a key and named values, for data whose schema the program does not know.
+//! Untyped entities have a key and named values. They store data with a schema that the program does not know.
 
 mod json;
 
@@ -18,8 +18,8 @@ use crate::ticks;
 /// - Properties keep the order of their first insertion. The order does not affect equality (PROP-7).
 /// - Names are case-sensitive (PROP-1). When the entity is written, the names, number and sizes of its properties are checked against the
 ///   store's limits.
-/// - A lookup is a linear search; an entity has at most 252 properties (ENT-2).
-/// - The serde format is the service's JSON with minimal metadata: a value is annotated with its type if JSON does not have that type (JSON-3).
+/// - A lookup is a linear search. An entity has at most 252 properties (ENT-2).
+/// - The serde format is the service's JSON with minimal metadata. A value is annotated with its type if JSON does not have that type (JSON-3).
 ///
 /// ```
 /// use table_core::{TableEntity, Value};

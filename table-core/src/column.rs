@@ -1,4 +1,4 @@
-//! Typed columns: the properties of an entity with their names and types, and conditions on them.
+//! Typed columns represent the properties of an entity, with their names and types. Conditions compare them with values.
 
 mod condition;
 mod forms;
@@ -40,8 +40,8 @@ pub use role::{Indexed, IsType, OfKey, OutsideKey, Patchable, Plain, Projected, 
 /// assert_eq!(condition.into_filter().to_string(), text);
 /// ```
 ///
-/// The marker `K` is [`OfKey`] if the key depends on the property, [`Indexed`] if an index may depend on it, and otherwise [`Plain`]. A patch of a
-/// [`Table`](crate::Table) can set plain columns only.
+/// The marker `K` depends on the role of the property. It is [`OfKey`] if the key depends on the property, [`Indexed`] if an index may depend on it, and
+/// otherwise [`Plain`]. A patch of a [`Table`](crate::Table) can set plain columns only.
 pub struct Column<E, T, K = Plain> {
     name: &'static str,
     of: PhantomData<Of<E, T, K>>,
@@ -94,8 +94,7 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Ne, value)
     }
 
-    /// Matches entities whose property is greater than the value. For a `Uuid`, the result depends on the store, because stores may order UUIDs differently
-    /// (FIL-14).
+    /// Matches entities whose property is greater than the value. Stores may order UUIDs differently, so the result for a `Uuid` depends on the store (FIL-14).
     ///
     /// IP addresses and enums are compared as stored text, which may sort differently from the values. For example, `10.0.0.9` is greater than `10.0.0.10`. The
     /// same applies to [`ge`](Self::ge), [`lt`](Self::lt) and [`le`](Self::le).
@@ -158,7 +157,7 @@ impl<E, T, K> Column<E, T, K> {
         Condition::from_filter(Filter::flag(self.name))
     }
 
-    /// Matches entities whose property starts with the prefix (FIL-19). The comparison is case-sensitive; an empty prefix matches any text.
+    /// Matches entities whose property starts with the prefix (FIL-19). The comparison is case-sensitive. An empty prefix matches any text.
     pub fn starts_with(self, prefix: &str) -> Condition<E>
     where
         T: Text,

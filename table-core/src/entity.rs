@@ -1,4 +1,4 @@
-//! Typed entities: the traits implemented by `#[derive(Entity)]`, and the results of reads.
+//! Typed entities. This module contains the traits that `#[derive(Entity)]` implements, and the results of reads.
 
 pub(crate) mod index;
 mod own;
@@ -81,7 +81,9 @@ pub trait Entity: FromEntity + 'static {
     /// `OutOfRangeInput` if a field's value is not in the range of its Edm type.
     fn to_row(&self) -> Result<Row>;
 
-    /// Encodes the entity's properties for a merge. A chunked value cannot be merged, because surplus chunks of a longer old value would remain (MRG-3).
+    /// Encodes the entity's properties for a merge.
+    ///
+    /// A chunked value cannot be merged. If the old value were longer, its surplus chunks would remain (MRG-3).
     ///
     /// # Errors
     /// `OutOfRangeInput` as in [`to_row`](Self::to_row); `InvalidInput` if a field is stored in [chunks](crate::property::Chunked).
@@ -240,7 +242,7 @@ pub trait ToEntity {
         Self::schemas()
     }
 
-    /// Stores the version assigned by a write. The default does nothing; a type that contains its version overrides this function.
+    /// Stores the version assigned by a write. The default does nothing. A type that contains its version overrides this function.
     fn on_written(&mut self, _etag: &ETag, _ticks: u64) {}
 }
 

@@ -1,4 +1,4 @@
-//! Entity groups: related entities of several types, read into one struct by one range query (PAT-CK-1).
+//! Entity groups contain related entities of several types. One range query reads a group into one struct (PAT-CK-1).
 
 mod fault;
 mod field;

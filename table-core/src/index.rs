@@ -1,4 +1,4 @@
-//! Indexes: the extra rows stored for an entity's secondary lookups, and the traits for reading these rows.
+//! Indexes store extra rows for secondary lookups of an entity. The traits in this module read these rows.
 
 mod consistency;
 mod part;
@@ -21,7 +21,7 @@ use crate::schema::IndexSchema;
 
 /// A type that represents an index, such as `EmployeeByEmail` for `#[index(ByEmail, …)]` on `Employee`. Only `#[derive(Entity)]` implements this trait.
 ///
-/// The functions are pure: they only compute an entity's copy or list entry, and write nothing. [`Entity::INDEXES`] contains the indexes of an entity.
+/// The functions are pure. They only compute an entity's copy or list entry, and write nothing. [`Entity::INDEXES`] contains the indexes of an entity.
 ///
 /// ```
 /// use table_core::{Entity, index::Index};
@@ -55,8 +55,8 @@ pub trait Index: Sized + 'static {
     type Entity: Entity;
     /// The schema of the index.
     const SCHEMA: &'static IndexSchema;
-    /// The consistency of the index with the entities: `StronglyConsistent` if both are written in the same transaction, otherwise `EventuallyConsistent`.
-    /// [`IndexSchema::is_same_partition`] returns the same information as a value.
+    /// The consistency of the index with the entities. It is `StronglyConsistent` if both are written in the same transaction, and otherwise
+    /// `EventuallyConsistent`. [`IndexSchema::is_same_partition`] returns the same information as a value.
     type Consistency: Consistency;
 
     /// Appends the `PartitionKey` and `RowKey` of the entity's row in the index. Returns `false` if the entity is not indexed. In that case, part of the keys

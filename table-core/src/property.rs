@@ -94,7 +94,7 @@ pub trait Property: Sized {
     const EDM: EdmType;
     /// `true` if the value may be absent.
     const OPTIONAL: bool = false;
-    /// The metadata needed by generated code. It is a single constant, because each constant referenced by an expansion adds to the compile time.
+    /// The metadata that generated code needs. It is a single constant, because each constant referenced by an expansion adds to the compile time.
     #[doc(hidden)]
     const FACTS: PropertyFacts =
         PropertyFacts { edm: Self::EDM, optional: Self::OPTIONAL, is_option_twice: false };
@@ -108,8 +108,8 @@ pub trait Property: Sized {
     /// Converts a stored value to this type. The stored value is `None` if the property is absent.
     ///
     /// # Errors
-    /// `EntityMismatch` if the value is absent or has a different type. An `Int32` is accepted as an `Int64` or a `Double`, because writers that
-    /// omit type annotations lose the difference (ENG-12).
+    /// `EntityMismatch` if the value is absent or has a different type. An `Int32` is accepted as an `Int64` or a `Double`. Writers that omit type annotations
+    /// lose the difference (ENG-12).
     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self>;
 
     /// Reads the next property of a row if it has this name and type. If this method returns `None`, call [`from_value`](Self::from_value) instead. This fast

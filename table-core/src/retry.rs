@@ -1,4 +1,4 @@
-//! The retry policy for write conflicts: the number of attempts and the backoff (RTY-1, CON-3).
+//! The retry policy for write conflicts, which sets the number of attempts and the backoff (RTY-1, CON-3).
 
 use std::time::Duration;
 

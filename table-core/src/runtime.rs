@@ -46,7 +46,7 @@ impl Default for Runtime {
 }
 
 impl Runtime {
-    /// Creates the default runtime: the system clock, the timer of the process and a random seed.
+    /// Creates the default runtime, with the system clock, the timer of the process and a random seed.
     #[must_use]
     pub fn new() -> Self {
         let seed = RandomState::new().build_hasher().finish();

@@ -59,7 +59,7 @@ pub(crate) const REST: &str = "rest";
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntitySchema {
-    /// The name of the schema: the name of the Rust type, or the name set with `schema_name`.
+    /// The name of the schema. This is the name of the Rust type, or the name set with `schema_name`.
     pub entity: &'static str,
     /// The table that stores the entities.
     pub table: &'static str,
@@ -160,7 +160,7 @@ pub struct PropertySchema {
 pub struct IndexSchema {
     /// The name of the index.
     pub name: &'static str,
-    /// The kind of row in the index: copies of entities, or lists of keys.
+    /// The kind of row in the index, which is either a copy of an entity or a list of keys.
     pub kind: IndexKind,
     /// `true` if a second entity with the same value is rejected (PAT-INTRA-5).
     pub unique: bool,

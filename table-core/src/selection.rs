@@ -1,4 +1,4 @@
-//! Typed selections: the keys to read, with their cost class as a type parameter (design promise 2).
+//! Typed selections, which contain the keys to read. Their cost class is a type parameter (design promise 2).
 
 mod argument;
 pub(crate) mod fault;
@@ -95,7 +95,7 @@ macro_rules! class {
 }
 
 class! {
-    /// The complete key: one lookup (DQ-2).
+    /// The complete key, which is read with one lookup (DQ-2).
     Point, _ranges => QueryClass::Point;
     /// A range of rows in one partition (DQ-3).
     RowRange: Paged, _ranges => QueryClass::Range;

@@ -1,4 +1,4 @@
-//! Entity sets: several entity types in one table, distinguished by key or kind (PAT-HET).
+//! Entity sets contain several entity types in one table, which keys or kinds distinguish (PAT-HET).
 
 use table_store::{Result, ValueRef};
 
@@ -41,8 +41,10 @@ pub trait SetOf<E>: EntitySet {}
 
 /// Returns `true` if a stored entity belongs to the type with this schema. Its keys must match, and its `EntityType` must equal the schema's kind.
 ///
-/// An entity whose `EntityType` differs from the schema's kind belongs to another type, or to a later version of this type. If the schema has no kind, an
-/// entity with an `EntityType` belongs to it only if the schema declares this property or collects it in a `rest` field.
+/// An entity whose `EntityType` differs from the schema's kind belongs to another type, or to a later version of this type.
+///
+/// If the schema has no kind, an entity with an `EntityType` normally belongs to another type. It belongs to this one only if the schema declares this property
+/// or collects it in a `rest` field.
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -75,8 +77,8 @@ impl EntitySchema {
         false
     }
 
-    /// Returns `true` if rows of this type may contain an `EntityType` other than the schema's kind, because `EntityType` is declared as a property or
-    /// collected in a `rest` field.
+    /// Returns `true` if rows of this type may contain an `EntityType` other than the schema's kind. This is the case if `EntityType` is declared as a property
+    /// or collected in a `rest` field.
     const fn has_types(&self) -> bool {
         let (mut has_rest, mut at) = (false, 0);
         while at < self.keeps.len() {

@@ -68,9 +68,10 @@ use crate::table::layout::SchemaTracker;
 
 /// A typed handle to a table that stores entities of type `E`.
 ///
-/// Created by [`TableStoreExt::table`]. Cloning a handle is cheap. Reads take [`Selection`](crate::Selection)s, whose types indicate the cost of the read.
-/// Writes require a [`PlainEntity`](crate::entity::PlainEntity), which has no derived rows to maintain, or the [`TableEntity`](crate::TableEntity) values of an
-/// [`UntypedTable`](crate::UntypedTable).
+/// [`TableStoreExt::table`] creates a handle. Cloning a handle is cheap.
+///
+/// Reads take [`Selection`](crate::Selection)s, whose types indicate the cost of the read. Writes require a [`PlainEntity`](crate::entity::PlainEntity), which
+/// has no derived rows to maintain. A handle of an [`UntypedTable`](crate::UntypedTable) writes [`TableEntity`](crate::TableEntity) values.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -154,7 +155,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// Any error from the store.
     pub async fn delete_table(&self) -> Result<bool> {
         let table = self.name()?;
-        // The rows that describe the table are read before it is deleted, because another program may immediately recreate the table and store its own schema.
+        // The rows that describe the table are read before it is deleted. Another program may recreate the table immediately and store its own schema.
         let recorded = layout::recorded(&self.store, table).await?;
         let was_there = match self.store.delete_table(table).await {
             Ok(()) => true,

@@ -1,4 +1,4 @@
-//! Support for `access_patterns!`: lookups in an entity's schema, and compile-time checks that the type system cannot express.
+//! Support for `access_patterns!`. This module reads an entity's schema, and performs compile-time checks that the type system cannot express.
 
 use crate::query::QueryClass;
 use crate::schema::{EntitySchema, IndexSchema, KeyPiece, is_same_text};
@@ -76,7 +76,7 @@ const fn buckets(codec: &str) -> Option<usize> {
     Some(number)
 }
 
-/// Returns the name of the table read by a selection: the index's table if it has a separate one, otherwise the entity's table.
+/// Returns the name of the table that a selection reads. This is the index's table if the index has a separate one, and otherwise the entity's table.
 #[must_use]
 pub const fn table_name(entity: &EntitySchema, index: Option<&'static IndexSchema>) -> &'static str {
     match index {

@@ -21,7 +21,7 @@ pub struct Place {
     pub end: bool,
     /// `true` if greater values are encoded as smaller strings.
     pub descending: bool,
-    /// The form of the encoded part. If a range has only one bound, the form's alphabet determines the other.
+    /// The form of the encoded part. If a range has only one bound, the form's alphabet determines the missing bound.
     pub form: Form,
     /// `true` if the encoding is lossy. Both bounds of a range are then inclusive. A value inside the range may have the same encoding as an exclusive bound.
     pub cut: bool,

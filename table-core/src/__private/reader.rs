@@ -1,4 +1,4 @@
-//! Support for `from_entity`: a reader for the key parts and properties of an entity or copy, in order.
+//! Support for `from_entity`. The reader reads the key parts and properties of an entity or copy, in order.
 
 use table_store::{Error, ErrorCode, Result, ValueRef, quoted};
 

@@ -23,7 +23,7 @@ pub const fn require_sound(fault: Option<&str>, field: &str, form: Form) -> Form
 const FINER: &str = "[T008] this part writes more digits than the property of the field stores, so the key would differ from the property; the property of an \
                      instant stores seven fractional digits: write at most seven `f`";
 
-/// Returns the form of a part whose field is also stored as a property. Rejects a codec unsuitable for the field, or one that writes more digits than the
+/// Returns the form of a part whose field is also stored as a property. Rejects a codec that is unsuitable for the field, or that writes more digits than the
 /// property stores.
 ///
 /// # Panics
@@ -98,7 +98,7 @@ const fn first_character(text: &str) -> &str {
     if text.is_empty() { "_" } else { text.split_at(end).0 }
 }
 
-/// Fails if a key declared as ambiguous could be decoded. An ambiguous key is never decoded, because different values may have the same text.
+/// Fails if a key that is declared as ambiguous could be decoded. An ambiguous key is never decoded, because different values may have the same text.
 ///
 /// # Panics
 /// Panics at compile time if the pieces do not form a valid key, or if the key is not ambiguous.

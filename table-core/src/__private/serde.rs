@@ -22,9 +22,9 @@ impl<T: DeserializeOwned> Serde<T> {
 
 /// The constants of [`Serde`] for a type without the traits.
 pub trait WithoutSerde {
-    /// `false`: the type does not implement `Serialize`.
+    /// `false`, because the type does not implement `Serialize`.
     const WRITES: bool = false;
-    /// `false`: the type does not implement `Deserialize`.
+    /// `false`, because the type does not implement `Deserialize`.
     const READS: bool = false;
 }
 

@@ -1,4 +1,4 @@
-//! Support for generated entity sets and groups: checks of their members, and the classification of rows.
+//! Support for generated entity sets and groups. This module checks their members and classifies rows.
 
 mod rows;
 
@@ -96,7 +96,7 @@ pub const fn require_one_partition(members: &[&EntitySchema], of: &str) {
     }
 }
 
-/// Fails if a group has a member whose keys do not start with the keys of the owner, the entity named by `under` (PAT-CK-1).
+/// Fails if the keys of a member do not start with the keys of the group's owner, which is the entity named by `under` (PAT-CK-1).
 ///
 /// # Panics
 /// Panics at compile time if a member's keys do not start with the owner's keys, or if one owner's row key can be a prefix of another's.

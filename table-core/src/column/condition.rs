@@ -85,7 +85,7 @@ impl<E> std::fmt::Debug for Condition<E> {
     }
 }
 
-/// The argument of `filter` for an entity `E`: a [`Condition`], or a `bool` column that must be `true`.
+/// A value that can be passed to `filter` for an entity `E`. It is a [`Condition`], or a `bool` column that must be `true`.
 ///
 /// ```
 /// use table_core::column::{Column, IntoCondition};

@@ -154,8 +154,8 @@ where
     }
 }
 
-/// Sorting methods with the names used by other libraries. They compile and return the column, because passing it to a query's `order_by` is an error anyway,
-/// and the message of that error is sufficient.
+/// Sorting methods with the names used by other libraries. They compile and return the column. The result can only be passed to a query's `order_by`, which is
+/// an error with a sufficient message.
 impl<E, T, K> Column<E, T, K> {
     #[doc(hidden)]
     #[must_use]

@@ -56,8 +56,8 @@ pub enum Plain {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexed {}
 
-/// Marks a [`Column`] of a property the key depends on, such as a timestamp whose hour is in the key. No patch can set it, because the key of an entity cannot
-/// change.
+/// Marks a [`Column`] of a property that the key depends on, such as a timestamp whose hour is in the key. No patch can set such a column, because the key of
+/// an entity cannot change.
 ///
 /// ```
 /// # use chrono::{DateTime, Utc};
@@ -194,7 +194,7 @@ pub trait Projected {
     fn read(&self, entity: EntityRef<'_>, hint: &mut usize) -> Result<Self::Value>;
 }
 
-/// Type equality: a field of a projection must have the same type as its column.
+/// A type that equals `T`. A field of a projection must have the same type as its column.
 ///
 /// ```
 /// use table_core::column::IsType;

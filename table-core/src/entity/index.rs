@@ -9,7 +9,7 @@ use crate::query::EntityRef;
 use crate::row::Row;
 use crate::schema::IndexSchema;
 
-/// An entity's row in an index: a copy of the entity, or an entry in a list.
+/// The row that an index stores for an entity. It is a copy of the entity, or an entry in a list.
 ///
 /// ```
 /// # use table_core::Entity;

@@ -1,4 +1,4 @@
-//! The round-trip law for entities: writing an entity and reading it back returns an equal entity.
+//! Checks the round-trip law for entities. Writing an entity and reading it back must return an equal entity.
 
 use std::fmt::Debug;
 

@@ -1,4 +1,4 @@
-//! Fields of a group: exactly one entity of a type, at most one, or all entities of the type.
+//! The fields of a group. A field contains exactly one entity of a type, at most one, or all entities of the type.
 
 use std::ops::Deref;
 

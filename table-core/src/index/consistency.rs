@@ -1,4 +1,4 @@
-//! Types that state how consistent an index is with its entities: strongly or eventually.
+//! Types that state whether an index is strongly or eventually consistent with its entities.
 
 use crate::reported::reported_once;
 

@@ -38,7 +38,7 @@ use crate::row::RowWriter;
     label = "this index is a list of keys; read the list, then the entities it names (PAT-IX-3)"
 )]
 pub trait CopyIndex: Index {
-    /// The properties omitted from copies because the copy's key contains them.
+    /// The properties that copies omit, because the copy's key contains them.
     const KEY_PROPERTIES: &'static [&'static str] = &[];
     /// The properties of a copy used by `Index::owner` to compute the entity's key.
     const OWNER: &'static [&'static str] = &[];
@@ -103,7 +103,8 @@ pub trait FromCopy<I: Index>: Sized {
     fn from_copy(copy: EntityRef<'_>) -> Result<Self>;
 }
 
-/// An index whose copies contain the property with the hash `PROPERTY`, either as a property or in the key. Only `#[derive(Entity)]` implements this trait.
+/// An index whose copies contain the property with the hash `PROPERTY`. The property is stored as such, or in the key of the copy. Only `#[derive(Entity)]`
+/// implements this trait.
 ///
 /// The hash is computed from the property's name, and identifies the property in const generic arguments.
 ///

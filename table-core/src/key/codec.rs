@@ -183,8 +183,8 @@ pub struct Facts {
     /// `true` if the codec writes digits that a property of this type does not store, such as nanoseconds of a timestamp (TICK-6). If the field is also stored
     /// as a property, the key would differ from the stored property, so `#[derive(Entity)]` rejects the codec.
     pub finer_than_property: bool,
-    /// `true` if the codec writes strings unchanged and rejects strings that do not match the form. `#[derive(Entity)]` then rejects string transformations
-    /// whose result never matches the form, such as lower case for a ULID.
+    /// `true` if the codec writes strings unchanged and rejects strings that do not match the form. `#[derive(Entity)]` then rejects a string transformation if
+    /// its result never matches the form, such as lower case for a ULID.
     pub verbatim: bool,
 }
 
@@ -277,8 +277,8 @@ pub trait KeyCodec<T> {
     }
 }
 
-/// A codec for strings, including `str`. It encodes each character separately, so the encoding of a string starts with the encoding of `p` if and only if the
-/// string itself starts with `p`.
+/// A codec for strings, including `str`. It encodes each character separately. The encoding of a string therefore starts with the encoding of `p` if and only
+/// if the string itself starts with `p`.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Text, TextCodec};

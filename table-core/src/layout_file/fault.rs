@@ -1,4 +1,4 @@
-//! Errors from checking layout files: files that cannot be read, and layouts that differ from the program.
+//! Errors from checking layout files. Either a file cannot be read, or its layouts differ from the program.
 
 use std::io;
 use std::path::PathBuf;

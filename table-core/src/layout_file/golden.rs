@@ -1,4 +1,4 @@
-//! Golden rows: an entity type's schema and encoded samples, as stored in a layout file.
+//! Golden rows. A layout file stores them as an entity type's schema and encoded samples.
 
 use std::sync::Arc;
 
@@ -50,8 +50,8 @@ impl Layout {
         })
     }
 
-    /// Checks a golden row. Returns a description of the mismatch if the row cannot be read with the program's schema, or if the entity read from it has a
-    /// different key.
+    /// Checks a golden row. Returns a description of the mismatch if the row cannot be read with the program's schema. Also returns one if the entity read from
+    /// the row has a different key.
     pub(super) fn fault(&self, golden: &Golden) -> Option<String> {
         let Golden { partition_key, row_key, row } = golden;
         let row = Row::from_bytes(Arc::from(row.as_slice()));

@@ -32,7 +32,7 @@ fn has_name(old: &StoredSchema, new: &StoredSchema) -> bool {
     old.entity == new.entity
 }
 
-/// Returns `true` if a store would treat the entity type as renamed, with `old` as its schema before the rename and `new` as its schema after it (EVO-32).
+/// Returns `true` if a store would treat the entity type as renamed (EVO-32). `old` is its schema before the rename, and `new` its schema after it.
 fn may_be_renamed(old: &StoredSchema, new: &StoredSchema) -> bool {
     has_table(old, new) && compare_schemas(old, new).keeps_form_of_keys()
 }

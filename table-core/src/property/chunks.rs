@@ -51,8 +51,9 @@ pub trait Chunked: Sized {
     /// Reads the value from a row.
     ///
     /// # Errors
-    /// `EntityMismatch` if the value is absent or has a different type, if a chunk is missing, or if a chunk other than the last is not full. `Corrupted` if
-    /// the bytes are not a row.
+    /// - `EntityMismatch` if the value is absent or has a different type.
+    /// - `EntityMismatch` if a chunk is missing, or if a chunk other than the last is not full.
+    /// - `Corrupted` if the bytes are not a row.
     fn read_all(row: RowView<'_>, name: &str) -> Result<Self>;
 
     /// Reads the value for generated code. On failure, returns `None` and stores the error in `search`.

@@ -41,7 +41,7 @@ impl<'a> Search<'a> {
         self.row.row().find(name, &mut self.row.next)
     }
 
-    /// Returns the value in `read`. If `read` is an error, returns `None` and stores the error, unless an earlier error is already stored.
+    /// Returns the value in `read`. If `read` is an error, returns `None` and stores the error. An earlier error is not replaced.
     #[inline]
     pub fn keep<T>(&mut self, read: Result<T>) -> Option<T> {
         read.map_err(|error| self.error.get_or_insert(error)).ok()

@@ -14,8 +14,9 @@ use table_store::{ETag, EdmType, Result, Value, ValueRef};
 use crate::property::Property;
 use crate::row::RowWriter;
 
-/// A common type that cannot be a property, but whose values can be stored in another way. Any other type gets the error message of [`Property`], even if it is
-/// nested in another type.
+/// A common type that cannot be a property, but whose values can be stored in another way.
+///
+/// Any other type gets the error message of [`Property`]. This is also true if it is nested in another type.
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be a property",
     label = "write `#[property(json)]` above this field, whose type derives serde's `Serialize` and `Deserialize`; or `#[derive(table_patterns::KeyPart)]` above an enum without data",

@@ -147,8 +147,8 @@ impl Queue {
 
 /// A future that completes after a given time. The timer's thread wakes its task.
 ///
-/// If no thread can be started, for example in a container with a limit on processes, the task wakes itself and is polled repeatedly. A poll then tries to
-/// start the thread again and, if this fails, blocks for at most [`NAP`], so the executor's other tasks can proceed.
+/// If no thread can be started, for example in a container with a limit on processes, the task wakes itself and is polled repeatedly. Each poll tries to start
+/// the thread again. If this fails, the poll blocks for at most [`NAP`], so the executor's other tasks can proceed.
 pub(super) struct Sleep {
     timer: &'static Timer,
     /// The key in the queue, or `None` if the end cannot be represented. In that case, the sleep never ends.

@@ -1,4 +1,4 @@
-//! Schema evolution: the compatibility of stored rows with a changed schema.
+//! Schema evolution. This module determines whether stored rows are compatible with a changed schema.
 //!
 //! [`EVOLUTION_RULES`] lists the effect of each kind of change, and [`compare_schemas`] finds the changes.
 

@@ -1,4 +1,4 @@
-//! Schema fingerprints: a hash of each schema's canonical bytes.
+//! Schema fingerprints, which are hashes of the schemas' canonical bytes.
 
 use std::fmt;
 
@@ -85,7 +85,7 @@ impl StoredSchema {
         text
     }
 
-    /// Returns the location of a key part's value in a stored entity: a property name, or a position in the key.
+    /// Returns the location of a key part's value in a stored entity. This is a property name, or a position in the key.
     fn place(&self, source: &Source) -> String {
         let Source::Key(label) = source else { return name_of(source) };
         let found = |derived| {

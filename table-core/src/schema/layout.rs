@@ -1,4 +1,4 @@
-//! Comparison of key layouts: tests whether one key can match two layouts (PAT-HET-1).
+//! Compares key layouts, to decide whether one key can match two layouts (PAT-HET-1).
 
 mod fits;
 
@@ -68,8 +68,8 @@ pub const fn same(a: &[KeyPiece], b: &[KeyPiece], count: usize) -> bool {
 /// Returns `true` if every key of `layout` starts with a key of `begin` that contains the same values (PAT-CK). For example, `empid_000123_2012` starts with
 /// `empid_000123`.
 ///
-/// In this case, a string that starts with a key of `begin` contains exactly that key's values, because each part of `begin` is self-delimiting and the last
-/// piece has a fixed width.
+/// In this case, a string that starts with a key of `begin` contains exactly that key's values. Each part of `begin` is self-delimiting, and the last piece has
+/// a fixed width.
 #[must_use]
 pub const fn begins(begin: &[KeyPiece], layout: &[KeyPiece]) -> bool {
     let [before @ .., last] = begin else { return false };

@@ -1,4 +1,4 @@
-//! Removed properties: properties that stored rows may still contain, although the schema no longer declares them.
+//! Removed properties. Stored rows may still contain them, although the schema no longer declares them.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Stored schemas: owned schemas, as stored in a table or a layout file.
+//! Stored schemas, which are owned by the program. A table or a layout file stores them.
 
 use table_store::EdmType;
 
@@ -35,7 +35,7 @@ use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySche
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub struct StoredSchema {
-    /// The name of the schema: the name of the Rust type, or the name set with `schema_name`.
+    /// The name of the schema. This is the name of the Rust type, or the name set with `schema_name`.
     pub entity: String,
     /// The table that stores the entities.
     pub table: String,
@@ -139,7 +139,7 @@ pub struct StoredProperty {
 pub struct StoredIndex {
     /// The name of the index.
     pub name: String,
-    /// The kind of row in the index: copies of entities, or lists of keys.
+    /// The kind of row in the index, which is either a copy of an entity or a list of keys.
     pub kind: IndexKind,
     /// `true` if a second entity with the same value is rejected.
     pub unique: bool,

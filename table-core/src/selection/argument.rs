@@ -1,4 +1,4 @@
-//! Arguments for functions that select rows: values, ranges of values, and prefixes.
+//! Arguments for functions that select rows. They are values, ranges of values, and prefixes.
 
 use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
@@ -6,7 +6,7 @@ use table_store::Result;
 
 use crate::key::codec::TextCodec;
 
-/// An argument for a key part of type `T`: a `T`, a `&T`, or a `&str` if `T` is `String`.
+/// An argument for a key part of type `T`. It is a `T`, a `&T`, or a `&str` if `T` is `String`.
 ///
 /// ```
 /// use table_core::selection::KeyArg;
@@ -49,7 +49,7 @@ impl KeyArg<String> for &str {
     }
 }
 
-/// A range of values of type `T`: any range expression with [`KeyArg`]s, or a pair of [`Bound`]s.
+/// A range of values of type `T`. It is any range expression with [`KeyArg`]s, or a pair of [`Bound`]s.
 ///
 /// ```
 /// use std::ops::Bound;
@@ -181,7 +181,8 @@ pub trait SelfDelimiting<const ENDS: bool> {}
 #[diagnostic::do_not_recommend]
 impl<R> SelfDelimiting<true> for R {}
 
-/// A prefix of a string in a key: any value that can be borrowed as a `str`, for parts of type `String` whose codec `C` encodes character by character.
+/// A prefix of a string in a key. It is any value that can be borrowed as a `str`. The part must have type `String` and a codec `C` that encodes each character
+/// separately.
 ///
 /// ```
 /// use table_core::key::codec::Text;

@@ -69,7 +69,7 @@ fn without(mut ranges: Vec<KeyRange>, literals: impl Iterator<Item = &'static st
 #[must_use]
 pub fn index_that_hides(schema: &'static EntitySchema, partition_key: &str) -> Option<&'static IndexSchema> {
     schema.indexes.iter().find(|index| {
-        // The PartitionKey is compared first, because this comparison is cheap and rarely succeeds.
+        // The PartitionKey is compared first, because this comparison is cheap and rarely finds a match.
         partition_key.starts_with(partition_literal(index)) && excluded_partitions(schema, index).is_some()
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::selection::{Point, Primary, Selection, Source};
 
-/// The complete key of an entity of type `E`: a selection that contains every part of both keys or, in a table without a schema, an
+/// The complete key of an entity of type `E`. It is a selection that contains every part of both keys. In a table without a schema, it can also be an
 /// [`EntityKey`](crate::EntityKey).
 ///
 /// ```
@@ -22,7 +22,7 @@ use crate::selection::{Point, Primary, Selection, Source};
     note = "the key of an entity that was read contains its fields: `{E}::key(&found.…, found.…)`"
 )]
 pub trait PointKey<E> {
-    /// The source of the entity: a [`Source`](crate::selection::Source).
+    /// The source of the entity, which is a [`Source`](crate::selection::Source).
     type From;
 
     /// Returns the key as a selection of one entity.
@@ -93,7 +93,7 @@ impl<E, A: PointKey<E, From = F>, F: OwnSource<E, Checked = C>, C> ReportedOwnKe
     }
 }
 
-/// The keys of several entities of type `E`: a list or an iterator of complete keys.
+/// The keys of several entities of type `E`, as a list or an iterator of complete keys.
 ///
 /// ```
 /// use table_core::selection::IntoPoints;
@@ -115,7 +115,7 @@ impl<E, A: PointKey<E, From = F>, F: OwnSource<E, Checked = C>, C> ReportedOwnKe
     note = "`get({E}::key(…))` reads one entity; `query({E}::partition(…))` reads the entities of a partition"
 )]
 pub trait IntoPoints<E> {
-    /// The source of the entities: a [`Source`](crate::selection::Source).
+    /// The source of the entities, which is a [`Source`](crate::selection::Source).
     type From;
 
     /// Returns the keys in the given order.

@@ -1,4 +1,4 @@
-//! The source of a selection: the rows it reads, either the entities themselves or an index.
+//! The source of a selection. A selection reads either the entities themselves or an index.
 
 use std::marker::PhantomData;
 

@@ -35,8 +35,8 @@ const CONCURRENCY: usize = 8;
 ///   EGT-3), and written to up to 8 partitions concurrently. Within a partition, the order of entities is preserved.
 /// - Before each transaction, the handle checks that the program may still write. If a newer release stores a schema that forbids the program's writes, no
 ///   further transaction is started.
-/// - After an error, no further transaction in the same partition and no further window is started. The exception is an entity refused by an index
-///   (`UniqueViolation`, `IndexListFull`): the entities before it in its transaction are still written. [`BulkError::written`] contains the positions of the
+/// - After an error, no further transaction in the same partition and no further window is started. There is one exception. If an index refuses an entity
+///   (`UniqueViolation`, `IndexListFull`), the entities before it in its transaction are still written. [`BulkError::written`] contains the positions of the
 ///   written entities, and [`resume`](Self::resume) skips them.
 ///
 /// ```
@@ -282,7 +282,7 @@ async fn fail<T: BulkTarget>(
     (positions, error)
 }
 
-/// Returns `true` if an index has refused an entity, because another entity has its unique value or because the list for its value is full.
+/// Returns `true` if an index has refused an entity. Either another entity has its unique value, or the list for its value is full.
 fn is_of_index(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::UniqueViolation | ErrorCode::IndexListFull)
 }

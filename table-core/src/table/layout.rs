@@ -44,8 +44,8 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// The schema of `E`, or the schema of each member of a set, is compared with the stored schema. [`TableEntity`](crate::TableEntity) has no schema, so
     /// nothing is compared for it.
     ///
-    /// - If no schema is stored, or the [compatibility](crate::schema::Compatibility) is *same*, *compatible* or *needs backfill*, the schema of `E`
-    ///   is stored, and the remaining work is recorded in [`SchemaRecord::pending`].
+    /// - If no schema is stored, or the [compatibility](crate::schema::Compatibility) is *same*, *compatible* or *needs backfill*, the schema of `E` is stored.
+    ///   The remaining work is recorded in [`SchemaRecord::pending`].
     /// - If no schema of `E` is stored, but a schema with the same key format is, then `E` may be a renamed type. This is an error if the table contains rows
     ///   with such keys. Keep the stored name of the type with `#[entity(schema_name = "…")]`, or call [`accept_schema`](Self::accept_schema).
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. They are also errors if the schema of `E` lacks an
@@ -191,7 +191,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         let stored = read(&self.store, table, &design.entity).await?;
         let proposal = Proposal { design: &design, stored, is_new: false };
         let stored = designs::store(&self.store, table, vec![proposal], self.now(), Some(reason)).await;
-        // The schema may have been stored even if an error is returned, so the other handles are notified in any case.
+        // The schema may have been stored even if this call returns an error, so the other handles are always notified.
         if let Some(exclusive) = &self.store.capabilities().exclusive {
             exclusive.schema_notes(table.as_str(), E::SCHEMA.entity).note(None);
         }
@@ -351,7 +351,7 @@ impl<E, S: TableStore> Table<E, S> {
     }
 
     /// Checks that whole rows may be replaced. If a newer schema declares additional properties, a replace would remove them. Call [`admit`](Self::admit)
-    /// first; this check uses its result.
+    /// first, because this check uses its result.
     ///
     /// # Errors
     /// `SchemaMismatch` if a newer schema has properties unknown to this program (EVO-3).
@@ -414,8 +414,8 @@ impl<E, S: TableStore> Table<E, S> {
 }
 
 impl<E: Entity, S: TableStore> Table<E, S> {
-    /// Changes the stored schema record (pending and disabled indexes, feeds and copies, and backfill progress), but not the schema itself. `change` may run
-    /// several times, each time on the current record (CON-3).
+    /// Changes the stored schema record, but not the schema itself. The record contains the pending and disabled indexes, feeds and copies, and the progress of
+    /// backfills. `change` may run several times, each time on the current record (CON-3).
     ///
     /// # Errors
     /// `ResourceNotFound` if no schema is stored because the table has never been opened; `UpdateConditionNotSatisfied` if too many conflicts occur.

@@ -1,4 +1,4 @@
-//! Patches: changes to individual properties of a stored entity through typed columns (MRG rules).
+//! Patches change individual properties of a stored entity through typed columns (MRG rules).
 
 mod refused;
 
@@ -23,7 +23,7 @@ use crate::table::write::EntityWrite;
 use crate::table::written_types::WrittenTypes;
 use crate::table::{Table, request};
 
-/// A change to some properties of one stored entity; all other properties are kept (MRG-1).
+/// A change to some properties of one stored entity. All other properties are kept (MRG-1).
 ///
 /// On a [`Table`], a patch is sent as a single merge, without reading the entity. A merge cannot remove properties (MRG-3), so a patch that sets a property to
 /// `None` reads the entity and replaces it.
@@ -87,7 +87,7 @@ pub trait PatchTarget: Sync {
     fn in_table(&self, error: Error) -> Error;
 }
 
-/// A value for a property of type `T`: any value that converts into `T`.
+/// A value for a property of type `T`. It is any value that converts into `T`.
 ///
 /// ```
 /// use table_core::table::PatchValue;

@@ -1,4 +1,4 @@
-//! Queries of typed entities: selections, filters, projections and limits. The module [`read`] sends the requests.
+//! Queries of typed entities have a selection, filters, a projection and limits. The module [`read`] sends the requests.
 
 mod page;
 mod read;
@@ -59,7 +59,7 @@ pub struct EntityQuery<E, S, T = E, F = Primary> {
 impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
     /// Creates a query for a selection that can span several pages, such as a range, a partition, or a fan-out.
     ///
-    /// To read a single entity, use [`get`](Self::get); to read the entire table, use [`scan`](Self::scan). A selection from an index reads the copies in the
+    /// To read a single entity, use [`get`](Self::get). To read the entire table, use [`scan`](Self::scan). A selection from an index reads the copies in the
     /// index's table.
     pub fn query<C: PagedOf<E>, F: Source>(
         &self,
@@ -119,7 +119,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self
     }
 
-    /// Sets the maximum number of entities in a page, at least 1; the default is 1,000 (TOP-1). Each page is one request. To limit the total number of
+    /// Sets the maximum number of entities in a page. It is at least 1, and 1,000 by default (TOP-1). Each page is one request. To limit the total number of
     /// entities, use [`limit`](Self::limit).
     pub const fn page_size(mut self, entities: usize) -> Self {
         self.paging.top = Some(entities);

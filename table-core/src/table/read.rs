@@ -96,7 +96,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok(stored.map(|stored| Found { table, key, stored }))
     }
 
-    /// Returns the plan of [`get_many`](Self::get_many): a point query for each key.
+    /// Returns the plan of [`get_many`](Self::get_many), which contains a point query for each key.
     ///
     /// ```
     /// # use table_core::query::{QueryClass, Requests};
@@ -124,8 +124,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
 
     /// Returns many entities in the order of the given keys. Sends up to 16 point queries concurrently.
     ///
-    /// Prefer this function to a filter such as `RowKey eq '121' or RowKey eq '322'`, because the service scans the whole partition for such a filter (DQ-7).
-    /// The entities are not a snapshot (CON-9).
+    /// Prefer this function to a filter such as `RowKey eq '121' or RowKey eq '322'`. The service scans the whole partition for such a filter (DQ-7). The
+    /// entities are not a snapshot (CON-9).
     ///
     /// ```
     /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -152,7 +152,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         // Each read is boxed, so the code that drives many reads is compiled only once, not once per key type.
         let reads: Vec<BoxFuture<'_, _>> = keys.into_points().map(|key| self.read_row(key).boxed()).collect();
         async move {
-            // The rows are decoded after the last read. The future contains no entities, so it can move between threads even if an entity cannot.
+            // The rows are decoded after the last read. The future contains no entities, so it can be sent between threads even if an entity cannot.
             let found: Vec<Option<Found>> = stream::iter(reads).buffered(CONCURRENCY).try_collect().await?;
             found.into_iter().map(|found| found.map(|found| found.read::<K::From, E>()).transpose()).collect()
         }

@@ -125,7 +125,7 @@ pub trait Bounded {}
 #[diagnostic::do_not_recommend]
 impl<E, S, T> Bounded for BoundedScan<E, S, T> {}
 
-/// These functions exist only for their error message: calling one on a scan without a limit is a compile error that reports the missing limit.
+/// These functions exist only for their error message. Calling one on a scan without a limit is a compile error that reports the missing limit.
 impl<E, S> TableScan<E, S> {
     #[doc(hidden)]
     pub fn collect(self) -> Pending<Result<Vec<E>>>

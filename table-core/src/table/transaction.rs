@@ -1,4 +1,4 @@
-//! Typed entity group transactions: atomic writes to one partition. Each write is checked when it is added (EGT rules).
+//! Typed entity group transactions, which write atomically to one partition. Each write is checked when it is added (EGT rules).
 
 mod refused;
 

@@ -34,7 +34,7 @@ reported_once! {
     ReportedIfMatch<>: IntoIfMatch, Checked;
 }
 
-/// The starting point of an update: an entity the caller has already read, or the key of an entity to read first.
+/// The starting point of an update. It is an entity that the caller has already read, or the key of an entity to read first.
 ///
 /// ```
 /// use table_core::table::UpdateFrom;
@@ -75,7 +75,7 @@ impl<E> From<Selection<E, Point>> for UpdateFrom<E> {
     }
 }
 
-/// A value that identifies the entity to update: its key, or the entity already read.
+/// A value that identifies the entity to update. It is the entity's key, or the entity already read.
 ///
 /// ```
 /// use table_core::table::{IntoUpdateFrom, UpdateFrom};
@@ -128,7 +128,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// update is retried (CON-3). If `change` removes a property, the row is replaced.
     ///
     /// - `change` may run several times, each time on the current entity. It must not change the key (UPD-6).
-    /// - Properties not declared by `E` are kept; a field set to `None` is removed.
+    /// - Properties not declared by `E` are kept. A field set to `None` is removed.
     /// - The written entity is returned. If the backend's `ETag`s are not Timestamps, the returned [`timestamp`](Versioned::timestamp) is the one from before
     ///   the write.
     ///

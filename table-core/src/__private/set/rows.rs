@@ -4,7 +4,7 @@ use crate::schema::{self, EntitySchema, IndexSchema, KeyPiece};
 
 use super::super::message::Message;
 
-/// Rows that share a key layout: the entities of a type, or the rows of one of its indexes.
+/// Rows that share a key layout. They are the entities of a type, or the rows of one of its indexes.
 #[derive(Clone, Copy)]
 struct Rows<'s> {
     of: &'s EntitySchema,

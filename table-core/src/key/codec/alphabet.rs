@@ -1,6 +1,6 @@
 //! `Alphabet`: the set of characters allowed in a codec's output, as a constant.
 
-/// A set of characters: any subset of ASCII, and either all non-ASCII characters or none.
+/// A set of characters. It contains any subset of ASCII, and either all non-ASCII characters or none.
 ///
 /// ```
 /// use table_core::key::codec::Alphabet;

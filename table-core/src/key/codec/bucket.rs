@@ -1,4 +1,4 @@
-//! `Bucket`: a small number computed from a value, which distributes a hot key over partitions.
+//! `Bucket`: a small number computed from a value. It distributes a hot key over several partitions.
 
 use std::marker::PhantomData;
 

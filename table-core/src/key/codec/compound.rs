@@ -1,4 +1,4 @@
-//! Compound keys: sequences of literals and parts, checked at compile time. A part is the encoding of a field.
+//! Compound keys are sequences of literals and parts, which are checked at compile time. A part is the encoding of a field.
 //!
 //! A key is injective (K2) if its pieces can be separated.
 //! - When a key is read from the left, the end of a part is known if its width is fixed, or if the following literal starts with a character that the part

@@ -1,4 +1,4 @@
-//! `Desc`: a fixed-width codec with its order reversed. Each codec reverses its own encoding, in its implementation of [`Reversible`].
+//! `Desc`: a fixed-width codec in reverse order. Each codec implements its reverse encoding in [`Reversible`].
 
 use std::marker::PhantomData;
 

@@ -21,8 +21,8 @@ use crate::limits;
 /// | `~`, U+007F to U+009F | `~0` to `~x` |
 ///
 /// - Variable width, up to 512 UTF-16 code units (KEY-7). A string with a longer encoding is rejected (`KeyEncoding`).
-/// - Ordered by UTF-16 code units (ORD-6). All characters of the encoding sort after `!`, so a literal that begins with `!` can separate the string from later
-///   pieces without changing the order (PAT-CK-2, PAT-CK-4).
+/// - Ordered by UTF-16 code units (ORD-6). All characters of the encoding sort after `!`. A literal that begins with `!` can therefore separate the string from
+///   later pieces without changing the order (PAT-CK-2, PAT-CK-4).
 /// - The encoding of a string's prefix is a prefix of the string's encoding.
 ///
 /// ```

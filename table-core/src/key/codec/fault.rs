@@ -1,4 +1,4 @@
-//! Codec errors: values that cannot be encoded, and strings that cannot be decoded.
+//! Errors of codecs, for values that cannot be encoded and strings that cannot be decoded.
 
 use std::fmt::Display;
 

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
-/// A codec that writes a `Uuid` as 36 characters: lower-case hexadecimal digits with hyphens. The default codec for `Uuid`.
+/// A codec that writes a `Uuid` as 36 characters, which are lower-case hexadecimal digits with hyphens. The default codec for `Uuid`.
 ///
 /// This is the output of `Guid.ToString()` and the format of `Edm.Guid` in requests.
 ///

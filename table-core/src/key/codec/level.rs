@@ -1,4 +1,4 @@
-//! Levels of a hierarchical partition key: codecs whose output can be terminated by `!`.
+//! Levels of a hierarchical partition key. Their codecs produce output that `!` can terminate.
 
 use crate::key::codec::{
     Base64, Boolean, CodePoint, Date, Desc, Digits, Escaped, Guid, GuidAs, Hex, Hour, Inverted, IpAddress,

@@ -26,7 +26,7 @@ use token::{Token, name, tokens};
 ///   and the pattern does not compile. Inside [`Truncated`](crate::key::codec::Truncated), a pattern may start with a smaller unit. It is then not ordered.
 /// - Rejected (`KeyEncoding`): years outside 0 to 9999, and values more precise than the pattern. Otherwise, several values would have the same key.
 ///   [`Truncated`](crate::key::codec::Truncated) truncates an overly precise value, and the field is then also stored as a property.
-/// - If a timestamp is also stored as a property, its pattern has at most seven fractional digits, because the property stores no more (TICK-6).
+/// - If a timestamp is also stored as a property, its pattern has at most seven fractional digits. The property stores no more digits (TICK-6).
 /// - In reverse order, each digit `d` is written as 9 − `d`.
 ///
 /// ```

@@ -33,7 +33,7 @@ const WIDTH: usize = 19;
 pub enum Ticks {}
 
 impl Ticks {
-    /// Returns the ticks of `instant`, or an error if it is more precise than a tick, is a leap second or is outside the years 1 to 9999.
+    /// Returns the ticks of `instant`. Returns an error if `instant` is more precise than a tick, is a leap second, or is outside the years 1 to 9999.
     #[inline]
     pub(super) fn exact(instant: DateTime<Utc>) -> Result<u64> {
         of(instant)

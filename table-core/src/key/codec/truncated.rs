@@ -83,7 +83,7 @@ source! {
 #[diagnostic::do_not_recommend]
 impl Truncates<DateTime<Utc>> for Hour {
     fn truncate(value: &DateTime<Utc>) -> Option<DateTime<Utc>> {
-        // The result is computed from calendar fields, because chrono's rounding uses an `i64` of nanoseconds, which overflows after the year 2262.
+        // The result is computed from calendar fields. chrono's rounding uses an `i64` of nanoseconds, which overflows after the year 2262.
         let day = value.date_naive();
         date::number_of(day)?; // `None` outside the years that the codec can encode.
         Some(day.and_hms_opt(value.hour(), 0, 0)?.and_utc())

@@ -37,7 +37,7 @@ const NAME: &str = "week";
 #[derive(Debug)]
 pub enum Week {}
 
-/// A type whose values the codec can convert to and from weeks: a day or a timestamp.
+/// A day or a timestamp, which the codec can convert to and from a week.
 trait InWeek: Copy + PartialEq + std::fmt::Debug {
     fn date(self) -> NaiveDate;
     /// Returns the first value of a day, which is the day itself or midnight at its start.

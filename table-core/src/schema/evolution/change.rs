@@ -60,7 +60,7 @@ impl fmt::Display for Change {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evolution {
-    /// All differences, in this order: name, table, kind, keys, properties, indexes, other derived rows.
+    /// All differences, in the order name, table, kind, keys, properties, indexes, and other derived rows.
     pub changes: Vec<Change>,
 }
 

@@ -1,4 +1,4 @@
-//! The rules of schema evolution: the compatibility of each kind of change, and the remedies for its effects.
+//! The rules of schema evolution. They state the compatibility of each kind of change, and the remedies for its effects.
 
 use std::fmt;
 

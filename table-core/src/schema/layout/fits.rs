@@ -48,8 +48,8 @@ pub fn fits(pieces: &[KeyPiece], text: &str) -> bool {
     rest.is_empty()
 }
 
-/// Returns `true` if a string matches these pieces. The end of the first part cannot be found from the left, so the pieces are read from the right, up to a
-/// part whose start cannot be found either.
+/// Returns `true` if a string matches these pieces. The end of the first part cannot be found from the left. The pieces are therefore read from the right, up
+/// to a part whose start cannot be found either.
 fn fits_from_right(pieces: &[KeyPiece], text: &str) -> bool {
     let (mut pieces, mut rest) = (pieces, text);
     while let [before @ .., last] = pieces {
@@ -83,7 +83,7 @@ fn is_of(form: Form, part: &str) -> bool {
 
 /// Returns `true` if a string can be split into these pieces in at least one way.
 ///
-/// The search tracks all possible start positions of the next piece, so its time is proportional to the length of the string times the number of pieces.
+/// The search tracks all possible start positions of the next piece. Its time is proportional to the length of the string times the number of pieces.
 fn can_be_split(pieces: &[KeyPiece], text: &str) -> bool {
     let mut starts = vec![0];
     for piece in pieces {

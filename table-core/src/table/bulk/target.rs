@@ -102,7 +102,7 @@ pub trait BulkTarget: Sync {
         error.code() == ErrorCode::RequestBodyTooLarge
     }
 
-    /// Splits a batch into two: its first `at` writes, and the remaining writes.
+    /// Splits a batch into its first `at` writes and the remaining writes.
     ///
     /// # Errors
     /// Any error from [`push`](Self::push).

@@ -19,7 +19,7 @@ use crate::transaction::Transaction;
 
 /// Replaces the stored schemas if each new one is compatible with its predecessor, or if a reason for accepting it is passed in `accepted`.
 ///
-/// All schemas are compared before any is written, so if one is refused, none is changed. They are written in one transaction if they fit, otherwise in
+/// All schemas are compared before any is written. If one is refused, none is changed. They are written in one transaction if they fit, and otherwise in
 /// several. The schemas must have distinct names.
 pub(super) async fn store<S: TableStore>(
     store: &S,
@@ -92,8 +92,9 @@ fn operation(table: &TableName, proposal: &Proposal<'_>, layout: &SchemaRecord) 
     Ok(Operation { row_key, kind })
 }
 
-/// Returns the key and version of each row that describes a table, such as schema records and index ownership records. Grants and records of running programs
-/// are omitted, because these programs may also write to a later table with the same name.
+/// Returns the key and version of each row that describes a table, such as schema records and index ownership records.
+///
+/// Grants and records of running programs are omitted. These programs may also write to a later table with the same name.
 pub(in crate::table) async fn recorded<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -117,8 +118,8 @@ pub(in crate::table) async fn recorded<S: TableStore>(
     }
 }
 
-/// Deletes the rows that describe a deleted table. If a row has been rewritten since it was read, it is kept, because it may belong to a new table with the
-/// same name.
+/// Deletes the rows that describe a deleted table. A row that has been rewritten since it was read is kept, because it may belong to a new table with the same
+/// name.
 pub(in crate::table) async fn forget<S: TableStore>(
     store: &S,
     recorded: Vec<(EntityKey, ETag)>,

@@ -18,10 +18,10 @@ use crate::table::fault::TableFault;
 use crate::table::layout::known::SchemaVersion;
 use crate::table::request;
 
-/// The table of stored schemas. The `PartitionKey` is a table's name in lower case; the `RowKey` is the name of an entity type.
+/// The table of stored schemas. The `PartitionKey` is a table's name in lower case, and the `RowKey` is the name of an entity type.
 ///
-/// The table can be copied and deleted like any other table; `docs/schema-evolution.md` describes its entities.
-/// [`TableStoreExt::tables`](crate::TableStoreExt::tables) omits it; [`TableStore::list_tables`] includes it.
+/// The table can be copied and deleted like any other table. `docs/schema-evolution.md` describes its entities.
+/// [`TableStoreExt::tables`](crate::TableStoreExt::tables) omits the table, and [`TableStore::list_tables`] includes it.
 pub const LAYOUTS: &str = "TablesLayouts";
 
 /// The maximum length of a piece of schema text, in code units. The text is split into pieces, and each piece is stored in one property. The length is below
@@ -83,7 +83,7 @@ impl SchemaRecord {
         }
     }
 
-    /// Returns `true` if programs that do not maintain `index` may still write, that is, if the index is pending and its backfill has not begun.
+    /// Returns `true` if programs that do not maintain `index` may still write. This is the case if the index is pending and its backfill has not begun.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};

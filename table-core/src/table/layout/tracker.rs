@@ -63,7 +63,7 @@ pub(crate) struct SchemaTracker {
 }
 
 impl SchemaTracker {
-    /// Creates the state of a handle whose schema has not yet been compared with the stored one. The first write through the handle reads the stored schema.
+    /// Creates the state of a handle whose schema has not yet been compared with the stored schema. The first write through the handle reads the stored schema.
     pub(super) fn unasked(design: StoredSchema, exclusive: Option<Exclusive>) -> Self {
         let notes = exclusive.as_ref().map(|exclusive| exclusive.schema_notes(&design.table, &design.entity));
         Self {

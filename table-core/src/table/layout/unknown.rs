@@ -18,7 +18,7 @@ pub(super) struct UnknownParts {
     pub(super) announced: bool,
 }
 
-/// The result of opening a table: the program's schema was stored, or a newer stored schema was kept.
+/// The result of opening a table. Either the program's schema was stored, or a newer stored schema was kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stored {
     /// The version of the program's schema, or `None` if a newer stored schema was kept.

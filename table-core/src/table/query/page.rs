@@ -6,7 +6,7 @@ use crate::refused::{Refused, refused_by_name, refused_methods};
 
 /// One page of entities.
 ///
-/// Only the continuation indicates whether more pages exist: a page may be short or empty and still have a continuation (PAGE-4).
+/// Only the continuation indicates whether more pages exist. A page may be short or empty and still have a continuation (PAGE-4).
 ///
 /// ```
 /// use table_core::table::EntityPage;

@@ -58,7 +58,7 @@ impl Changes {
         self.replace(Change::Requested(version));
         poll_fn(|_| match self.replace(Change::None) {
             Change::Made(changed) => Poll::Ready(changed),
-            // No waker is needed: after the `Update` has run the change, it polls this future again.
+            // No waker is needed, because the `Update` polls this future again after it has run the change.
             change => {
                 self.replace(change);
                 Poll::Pending

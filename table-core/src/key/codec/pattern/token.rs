@@ -16,7 +16,7 @@ const FRACTION: u8 = 7;
 const LITERALS: &[u8] = b"-_:.,TZ 0123456789";
 const WORDS: [&str; 7] = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f"];
 
-/// Packs a pattern for [`Pattern`](crate::key::codec::Pattern) into a number. A pattern has at most 25 tokens; each `f` is one token.
+/// Packs a pattern for [`Pattern`](crate::key::codec::Pattern) into a number. A pattern has at most 25 tokens, and each `f` is one token.
 ///
 /// # Panics
 /// Panics at compile time if the pattern is empty, contains an invalid character or has more than 25 tokens.
