@@ -10,8 +10,9 @@ pub use ceiling::{SameSource, WithinCeiling};
 
 use crate::query::QueryClass;
 
-/// The run-time description of an access pattern, used for documentation and for cost and load estimates. Created by
-/// [`access_patterns!`](crate::access_patterns), which documents the syntax.
+/// The run-time description of an access pattern. It is used for documentation, and to estimate costs and load.
+///
+/// [`access_patterns!`](crate::access_patterns) creates it, and documents the syntax.
 ///
 /// ```
 /// use table_core::{Entity, access_patterns};

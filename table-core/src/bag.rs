@@ -16,8 +16,7 @@ use crate::ticks;
 /// An entity without a declared type. It has a key, named properties, and a version if it was read from a store.
 ///
 /// - Properties keep the order of their first insertion. The order does not affect equality (PROP-7).
-/// - Names are case-sensitive (PROP-1). When the entity is written, the names, number and sizes of its properties are checked against the
-///   store's limits.
+/// - Names are case-sensitive (PROP-1). A write of the entity checks the names, number and sizes of its properties against the store's limits.
 /// - A lookup is a linear search. An entity has at most 252 properties (ENT-2).
 /// - The serde format is the service's JSON with minimal metadata. A value is annotated with its type if JSON does not have that type (JSON-3).
 ///
@@ -112,13 +111,14 @@ impl TableEntity {
         &self.key
     }
 
-    /// Returns the version from the last read or update of the entity, or `None` if it has not been read or updated.
+    /// Returns the version from the last read or update of the entity, or `None` if there was none.
     #[must_use]
     pub const fn etag(&self) -> Option<&ETag> {
         self.etag.as_ref()
     }
 
-    /// Returns the time of the last write, or `None` if the entity has not been read or updated. Do not use it to order events of different entities (ETAG-7).
+    /// Returns the time of the last write, or `None` if the entity has not been read or updated. Do not compare the times of different entities to order events
+    /// (ETAG-7).
     #[must_use]
     pub fn timestamp(&self) -> Option<DateTime<Utc>> {
         self.timestamp.and_then(ticks::to_datetime)

@@ -47,7 +47,7 @@ pub struct Column<E, T, K = Plain> {
     of: PhantomData<Of<E, T, K>>,
 }
 
-/// The type parameters of a column (the entity, the value and the marker), as a function type for `PhantomData`.
+/// The type parameters of a column, which are the entity, the value and the marker. They form a function type for `PhantomData`.
 type Of<E, T, K> = fn() -> (E, T, K);
 
 impl<E, T, K> Column<E, T, K> {
@@ -58,7 +58,7 @@ impl<E, T, K> Column<E, T, K> {
         Self { name, of: PhantomData }
     }
 
-    /// Returns a hash of the property's name, which identifies the property in const generic arguments. Called by generated code.
+    /// Returns a hash of the property's name. It identifies the property in const generic arguments. Called by generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn number(&self) -> u64 {
@@ -132,7 +132,7 @@ impl<E, T, K> Column<E, T, K> {
         Condition::any(values.into_operands().map(|value| self.eq(value)))
     }
 
-    /// Matches entities that lack the property (FIL-12). `!column.is_absent()` matches entities that have the property, with any type.
+    /// Matches entities that lack the property (FIL-12). `!column.is_absent()` matches entities that have the property, whatever its type.
     ///
     /// ```
     /// use table_core::Column;
@@ -147,7 +147,7 @@ impl<E, T, K> Column<E, T, K> {
     }
 }
 
-// The bounds are on the methods instead of the `impl`, so rustc prints each bound's own message and error number.
+// The bounds are on the methods, not on the `impl`, so rustc prints the message and error number of each bound.
 impl<E, T, K> Column<E, T, K> {
     /// Matches entities whose property is `true` (FIL-13). `!column.is_true()` also matches entities that lack the property.
     pub fn is_true(self) -> Condition<E>

@@ -28,8 +28,8 @@ use crate::refused::refused_of_values;
 use crate::row::Row;
 use crate::schema::EntitySchema;
 
-/// The type-erased relations between an entity and the entities it copies properties from or to. Only the package that maintains the copies knows the concrete
-/// type.
+/// The relations of an entity, without their concrete type. They connect the entity with the entities it copies properties from or to. Only the package that
+/// maintains the copies knows the concrete type.
 #[doc(hidden)]
 pub type AnyRelations = dyn Any + Send + Sync;
 
@@ -42,7 +42,7 @@ pub type AnyRelations = dyn Any + Send + Sync;
 pub trait Entity: FromEntity + 'static {
     /// The schema of the entity.
     const SCHEMA: &'static EntitySchema;
-    /// The entity's indexes, in declaration order. Writing an entity also writes its index rows.
+    /// The entity's indexes, in declaration order. A write of an entity also writes its index rows.
     const INDEXES: &'static [IndexOf<Self>] = &[];
     /// `true` if each change is recorded in the feed of its partition, as declared with `#[entity(feed)]`.
     const FEED: bool = false;
@@ -228,14 +228,14 @@ pub trait ToEntity {
         None
     }
 
-    /// Returns the schemas of all entity types represented by this type, or an empty slice for a type without a schema.
+    /// Returns the schemas of all entity types that this type represents. The slice is empty for a type without a schema.
     #[doc(hidden)]
     #[must_use]
     fn schemas() -> &'static [&'static EntitySchema] {
         &[]
     }
 
-    /// Returns the schema of the entity type represented by this value, or an empty slice for a value without a schema.
+    /// Returns the schema of the entity type that this value represents. The slice is empty for a value without a schema.
     #[doc(hidden)]
     #[must_use]
     fn own_schema(&self) -> &'static [&'static EntitySchema] {
@@ -323,8 +323,8 @@ pub trait FromEntity: Sized {
     #[doc(hidden)]
     const AROUND: Option<Around> = None;
 
-    /// A function that classifies a row that could not be read as this type. `None` for types that can be read from any row, and for types that classify rows
-    /// before reading them.
+    /// A function that classifies a row that could not be read as this type. `None` for types that can be read from any row, and for types that classify a row
+    /// before they read it.
     #[doc(hidden)]
     const NOT_READ: Option<NotRead> = None;
 
@@ -351,7 +351,7 @@ pub trait FromEntity: Sized {
     /// `EntityMismatch` if a property is missing or has a different type, or the key does not match the schema.
     fn from_entity(entity: EntityRef<'_>) -> Result<Self>;
 
-    /// Reads a row into this value, reusing its memory. If `_is_same_partition` is `true`, the fields of the `PartitionKey` are kept. After an error, this
+    /// Reads a row into this value, and reuses its memory. If `_is_same_partition` is `true`, the fields of the `PartitionKey` are kept. After an error, this
     /// value may contain fields of both the previous and the new entity.
     #[doc(hidden)]
     #[inline]
@@ -371,8 +371,8 @@ pub trait FromEntity: Sized {
 ///
 /// The bound prevents mistakes such as reading employees as a projection of another entity.
 ///
-/// The derives implement this trait. For a manual implementation of [`FromEntity`], add the line `impl ProjectionOf<Employee> for NameOnly {}`. Rows of a
-/// table without a schema can be read as any type.
+/// The derives implement this trait. If you implement [`FromEntity`] by hand, add a line such as `impl ProjectionOf<Employee> for NameOnly {}`. Rows of a table
+/// without a schema can be read as any type.
 ///
 /// ```
 /// use table_core::{Entity, Projection, TableEntity, entity::ProjectionOf};

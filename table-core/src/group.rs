@@ -168,8 +168,7 @@ impl GroupScope for Partition {
 /// A range of a whole partition, such as that of an owner with an empty RowKey, is split into the ranges before and after these rows. Any other range is
 /// returned unchanged.
 ///
-/// A pattern that deletes a group must not read the reserved rows, such as pending intents. A partition may also contain far more reserved rows than other
-/// rows.
+/// A pattern that deletes a group must not read the reserved rows, such as pending intents. Such rows may also far outnumber the other rows of a partition.
 #[doc(hidden)]
 #[must_use]
 pub fn unreserved(range: KeyRange) -> Vec<KeyRange> {
@@ -187,8 +186,8 @@ pub fn unreserved(range: KeyRange) -> Vec<KeyRange> {
     [before, after].map(|row_key| KeyRange { row_key, ..range.clone() }).into()
 }
 
-/// Skips an index row of a member, as a query for the member does. If the group has no `#[other]` field, this function is called for each row that belongs to
-/// no member.
+/// Skips an index row of a member, as a query for the member does. If the group has no `#[other]` field, every row that belongs to no member is passed to this
+/// function.
 ///
 /// # Errors
 /// `EntityMismatch` if the row is not an index row of a member (PAT-HET-6).

@@ -47,7 +47,7 @@ use crate::schema::{Compatibility, compare_with_removed};
 /// The environment variable that permits the test to rewrite a layout file.
 const VARIABLE: &str = "TABLES_UPDATE";
 
-/// The test's permission to rewrite a layout file that differs from the program.
+/// The permission of a test to rewrite a layout file that differs from the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateMode {
     /// Never rewrites the file. A difference is an error.
@@ -59,7 +59,7 @@ pub enum UpdateMode {
 }
 
 impl UpdateMode {
-    /// Reads the mode from the environment variable [`VARIABLE`], which must be unset, empty, `0`, `1` or `force`.
+    /// Reads the mode from the environment variable [`VARIABLE`]. The variable must be unset, empty, `0`, `1` or `force`.
     ///
     /// # Errors
     /// `InvalidInput` if the variable has another value.
@@ -94,7 +94,8 @@ impl UpdateMode {
 /// ```
 ///
 /// # Errors
-/// - `SchemaMismatch`, with the compatibility and the differing lines, if the file and the program differ and `update` does not allow rewriting the file.
+/// - `SchemaMismatch` if the file and the program differ, and `update` does not allow rewriting the file. The error contains the compatibility and the
+///   differing lines.
 /// - `Corrupted` if the file is not in the format of layout files.
 /// - `OutOfRangeInput` if a sample cannot be written as JSON.
 /// - `Io` if the file cannot be read or written.

@@ -49,8 +49,8 @@ use crate::row::{RowReader, RowView, RowWriter};
 /// | `Option<T>` | like `T`, or absent |
 ///
 /// An `Edm.DateTime` has a resolution of 100 ns. A `DateTime<Utc>` with a finer resolution is truncated (TICK-6), so the entity read back differs from the
-/// written one. [`ticks::truncate`](crate::ticks::truncate) truncates a value beforehand, and [`entity::check_round_trip`](crate::entity::check_round_trip)
-/// detects untruncated values in a test.
+/// written one. To truncate a value beforehand, use [`ticks::truncate`](crate::ticks::truncate). To detect untruncated values in a test, use
+/// [`entity::check_round_trip`](crate::entity::check_round_trip).
 ///
 /// A custom type can delegate to one of these types:
 ///
@@ -112,8 +112,9 @@ pub trait Property: Sized {
     /// lose the difference (ENG-12).
     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self>;
 
-    /// Reads the next property of a row if it has this name and type. If this method returns `None`, call [`from_value`](Self::from_value) instead. This fast
-    /// path for built-in types avoids an intermediate value.
+    /// Reads the next property of a row if it has this name and type. If this method returns `None`, call [`from_value`](Self::from_value) instead.
+    ///
+    /// This is a fast path for built-in types, which avoids an intermediate value.
     #[doc(hidden)]
     #[inline]
     fn from_next(_row: &mut RowReader<'_>, _name: &str) -> Option<Self> {

@@ -70,14 +70,14 @@ impl Retry {
         self.attempts
     }
 
-    /// Starts a retry loop. `what` describes the contended object in the final error, such as `the entity or its indexes`.
+    /// Starts a retry loop. The final error contains `what`, which describes the contended object, such as `the entity or its indexes`.
     #[must_use]
     pub const fn start(&self, what: &'static str) -> RetryLoop<'_> {
         RetryLoop { retry: self, what, lost: 0 }
     }
 }
 
-/// Creates the default policy: [`Retry::ATTEMPTS`] attempts, a first delay of at most 1 ms, and delays of at most 100 ms.
+/// Creates the default policy, with [`Retry::ATTEMPTS`] attempts, a first delay of at most 1 ms, and delays of at most 100 ms.
 impl Default for Retry {
     fn default() -> Self {
         Self::new(Self::ATTEMPTS, Duration::from_millis(1), Duration::from_millis(100))
@@ -110,7 +110,7 @@ impl RetryLoop<'_> {
     /// Sleeps for the backoff delay before the next attempt. `conflict` is the error from the last attempt, or `None` if the attempt returned no error.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied` (CON-3) if no attempts remain. The error contains the table and key of `conflict`, and has `conflict` as its source.
+    /// `UpdateConditionNotSatisfied` (CON-3) if no attempts remain. The error contains the table and key of `conflict`. Its source is `conflict`.
     pub async fn retry(&mut self, conflict: impl Into<Option<Error>>) -> Result<()> {
         self.lost += 1;
         let Retry { attempts, backoff, pace } = self.retry;

@@ -28,7 +28,7 @@ pub(crate) use removed::RemovedProperties;
 #[doc(hidden)]
 pub use shape::Shape;
 
-/// The property that marks a copy in an index for deletion by a repair. No field can have this name, and reads of the copy ignore it.
+/// A property that marks a copy in an index. A repair deletes marked copies. No field can have this name, and reads of the copy ignore the property.
 pub const UNCLAIMED: &str = "_unclaimed";
 
 /// The property that contains the [`kind`](EntitySchema::kind) of an entity (PAT-HET-1).
@@ -168,7 +168,7 @@ pub struct IndexSchema {
     pub at_most: Option<u32>,
     /// `true` if some entities may be absent from the index. Either `when` excludes them, or they have no value for the index's key.
     pub sparse: bool,
-    /// The path of the function that selects the indexed entities, or `None` if every entity with a value for the key is indexed.
+    /// The path of the function that selects the indexed entities. `None` if every entity with a value for the key is indexed.
     pub when: Option<&'static str>,
     /// The table of the index rows, or `None` for the entity's table.
     pub table: Option<&'static str>,
@@ -176,7 +176,7 @@ pub struct IndexSchema {
     pub partition_key: Option<&'static [KeyPiece]>,
     /// The pieces of the index rows' `RowKey`.
     pub row_key: &'static [KeyPiece],
-    /// The properties that copies are declared to include, or `None` if copies include all properties (PAT-INTRA-6).
+    /// The properties that copies are declared to include. `None` if copies include all properties (PAT-INTRA-6).
     pub include: Option<&'static [&'static str]>,
     /// The properties stored in a copy or list entry. The entity's key fields missing from the row's key come first, as strings encoded as in the key. The
     /// included properties follow.

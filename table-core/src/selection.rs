@@ -103,7 +103,7 @@ class! {
     Partition: Paged, _ranges => QueryClass::PartitionScan;
     /// A range of partitions, ordered by `PartitionKey`.
     PartitionRange: Paged, _ranges => QueryClass::PartitionRange;
-    /// Several partitions, such as all buckets of a `bucket(…)` key part. Each requires at least one request.
+    /// Several partitions, such as all buckets of a `bucket(…)` key part. Each partition requires at least one request.
     FanOut: Paged, ranges => QueryClass::FanOut(ranges);
     /// All rows of the table (DQ-5).
     Scan, _ranges => QueryClass::TableScan;

@@ -110,7 +110,7 @@ impl<E, S> Table<E, S> {
         Self { store, name: Ok(name), retry: None, tracker: None, of: PhantomData }
     }
 
-    /// Sets the policy for retrying [updates](Table::update) after write conflicts.
+    /// Sets the policy for [updates](Table::update) that are retried after write conflicts.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry: Some(retry), ..self }

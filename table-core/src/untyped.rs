@@ -77,8 +77,8 @@ impl<S: TableStore + Clone> Table<TableEntity, S> {
     /// Key conditions joined by `and` limit the rows to read (CLS-3).
     ///
     /// # Errors
-    /// `InvalidInput` if the string is not a filter (FIL-5), or if the filter would read the entire table. To read the entire table, use
-    /// [`scan`](Table::scan), which also accepts a filter.
+    /// `InvalidInput` if the string is not a filter (FIL-5), or if the filter would read the entire table. In the latter case, use [`scan`](Table::scan), which
+    /// also accepts a filter.
     pub fn query_text(&self, filter: &str) -> Result<EntityQuery<TableEntity, S>> {
         let query = Query::parse(filter).map_err(|error| self.in_table(error))?;
         let class = query.keys.class();

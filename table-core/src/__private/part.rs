@@ -95,8 +95,9 @@ pub(super) fn prefix(
     Ok(TextRange::prefix(&begin))
 }
 
-/// Returns the lower bound of a key range. If the part is the last one of its key, a value of the part matches exactly one key. Otherwise, the
-/// value matches all keys that start with its encoding.
+/// Returns the lower bound of a key range.
+///
+/// If the part is the last one of its key, exactly one key matches a value of the part. Otherwise, all keys that start with the value's encoding match it.
 fn lower_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<String> {
     match bound {
         Bound::Excluded(text) if !place.end => {

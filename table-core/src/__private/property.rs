@@ -95,7 +95,7 @@ pub fn put_literal(out: &mut String, literal: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the value if its key equals the stored entity's key. Called by `from_entity` if it does not decode the key.
+/// Returns the value if its key equals the stored entity's key. `from_entity` calls this function if it does not decode the key.
 ///
 /// # Errors
 /// `EntityMismatch`, with both keys, if the keys differ.

@@ -2,7 +2,7 @@
 
 /// Declares methods of row selections that cannot be called. No type satisfies an entry's bound, and the compile error shows the right method.
 ///
-/// The bound has a lifetime parameter. rustc rejects an unsatisfiable bound without parameters where it is declared.
+/// The bound has a lifetime parameter, because rustc rejects an unsatisfiable bound without parameters at its declaration.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_parts {

@@ -13,7 +13,7 @@ use crate::set::SetOf;
 
 use super::message::Message;
 
-/// Fails if the members of a set or group are in different tables or two of them have the same schema name. Also fails if their rows, or the rows of their
+/// Fails if the members of a set or group are in different tables, or if two of them have the same schema name. Also fails if their rows, or the rows of their
 /// indexes, cannot be distinguished (PAT-HET-1).
 ///
 /// `current[n]` is the index in `members` of the current version of member `n`'s type. If no member is a version of another, the slice is empty. Versions of
@@ -137,7 +137,7 @@ const fn has_open_end(owner: &EntitySchema) -> bool {
     !schema::begins(owner.row_key, owner.row_key)
 }
 
-/// Fails if an entity with parts (see `table_patterns::relation`) can have a row key that is a prefix of another entity's (PAT-CK-1).
+/// Fails if the row key of an entity with parts can be a prefix of another entity's row key (PAT-CK-1). For parts, see `table_patterns::relation`.
 ///
 /// # Panics
 /// Panics at compile time if one entity's row key can be a prefix of another's.

@@ -44,8 +44,8 @@
 /// # Ok::<(), table_core::Error>(())
 /// ```
 ///
-/// The macro expands to an empty enum. Each pattern becomes a function that returns the selection and has the visibility of the enum. `PATTERNS` contains all
-/// patterns as data, in declaration order: [`AccessPattern`](crate::access::AccessPattern).
+/// The macro expands to an empty enum. Each pattern becomes a function that returns the selection and has the visibility of the enum. The constant `PATTERNS`
+/// describes all patterns in declaration order, each as an [`AccessPattern`](crate::access::AccessPattern).
 ///
 /// # Ceilings
 ///
@@ -58,8 +58,8 @@
 /// - `fanout(n)`: a `partition`, or up to `n` partitions or ranges with at least one request each;
 /// - `scan`: every selection.
 ///
-/// A selection that costs more does not compile. For example, `fanout(n)` does not compile for a partition key with more than `n` buckets. If a fan-out is
-/// built at run time with more than `n` ranges, using it returns an error.
+/// A selection that costs more than its ceiling does not compile. For example, `fanout(n)` does not compile for a partition key with more than `n` buckets. A
+/// fan-out built at run time may have more than `n` ranges. Using it then returns an error.
 ///
 /// ```compile_fail
 /// # use table_core::{Entity, access_patterns};

@@ -58,7 +58,7 @@ impl<E, T> KeyColumn<E, T> {
         true
     }
 
-    /// Creates a column for a part of the `PartitionKey`. Called by generated code, which passes pieces that match the entity.
+    /// Creates a column for a part of the `PartitionKey`. Only generated code calls this function, with pieces that match the entity.
     #[doc(hidden)]
     #[must_use]
     pub const fn of_partition_key(
@@ -70,7 +70,7 @@ impl<E, T> KeyColumn<E, T> {
         Self { field, in_row_key: false, pieces, part, decode, of: PhantomData }
     }
 
-    /// Creates a column for a part of the `RowKey`. Called by generated code, which passes pieces that match the entity.
+    /// Creates a column for a part of the `RowKey`. Only generated code calls this function, with pieces that match the entity.
     #[doc(hidden)]
     #[must_use]
     pub const fn of_row_key(

@@ -45,7 +45,7 @@ pub trait Operand<T, As = Itself>: Sized {
     /// Converts the value to a constant in a filter.
     fn into_value(self) -> Value;
 
-    /// Returns a filter that compares a property with this value. Types with values outside the property's range override this method.
+    /// Returns a filter that compares a property with this value. A type overrides this method if some of its values are outside the property's range.
     #[doc(hidden)]
     fn into_filter(self, name: &'static str, operator: Comparison) -> Filter {
         Filter::compare(name, operator, self.into_value())
@@ -144,7 +144,7 @@ operand! {
     u128: u128 => number Value::String(property::wide(number));
 }
 
-/// A number that may not fit into an `Edm.Int64`. A number that does not fit is greater or less than every stored value.
+/// A number that may not fit into an `Edm.Int64`. If it does not fit, it is greater or less than every stored value.
 enum Bounded {
     Stored(i64),
     Above,

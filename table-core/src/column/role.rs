@@ -30,7 +30,7 @@ pub enum Plain {}
 
 /// Marks a [`Column`] that an index may depend on or copies may include. If an index has a function in `when`, all columns of the entity have this marker.
 ///
-/// A patch of a [`Table`](crate::Table) cannot set such a column. It does not read the old value, so it could not update the index.
+/// A patch of a [`Table`](crate::Table) cannot set such a column. The patch does not read the old value, so it could not update the index.
 ///
 /// ```
 /// # use table_core::Entity;

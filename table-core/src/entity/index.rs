@@ -43,7 +43,7 @@ pub struct IndexEntry {
     pub row: Row,
 }
 
-/// The run-time description of an index of `E`. [`Entity::INDEXES`](crate::Entity::INDEXES) contains one for each index.
+/// The run-time description of an index of `E`. [`Entity::INDEXES`](crate::Entity::INDEXES) contains one description for each index.
 ///
 /// ```
 /// use table_core::Entity;

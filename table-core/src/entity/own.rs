@@ -24,7 +24,7 @@ pub(super) fn read_own<T: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Ve
     }
 }
 
-/// Reads a row, reusing the memory of the previous value if one exists. Returns `false` for a row of another declared type.
+/// Reads a row. If a previous value exists, its memory is reused. Returns `false` for a row of another declared type.
 ///
 /// # Errors
 /// Any error from [`FromEntity::read_own`].

@@ -1,4 +1,4 @@
-//! Types that represent tables, used to check at compile time that a transaction writes to one table only (EGT-1).
+//! Types that represent tables. They are used to check at compile time that a transaction writes to one table only (EGT-1).
 
 use crate::entity::ToEntity;
 

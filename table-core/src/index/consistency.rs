@@ -72,7 +72,7 @@ pub trait Consistency: sealed::Sealed + 'static {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StronglyConsistent {}
 
-/// The consistency of an index in another partition or table, which is updated after the entities and may be stale (PAT-INTER-3).
+/// The consistency of an index in another partition or table. Such an index is updated after the entities, and may be stale (PAT-INTER-3).
 ///
 /// ```
 /// # use table_core::Entity;

@@ -1,4 +1,4 @@
-//! Reading copies from an index, as the entity or as a projection of the included fields.
+//! Reads copies from an index, as the entity or as a projection of the included fields.
 
 use std::borrow::Cow;
 
@@ -40,7 +40,7 @@ use crate::row::RowWriter;
 pub trait CopyIndex: Index {
     /// The properties that copies omit, because the copy's key contains them.
     const KEY_PROPERTIES: &'static [&'static str] = &[];
-    /// The properties of a copy used by `Index::owner` to compute the entity's key.
+    /// The properties of a copy from which `Index::owner` computes the entity's key.
     const OWNER: &'static [&'static str] = &[];
 
     /// Appends the properties stored only in a copy's key.
@@ -106,7 +106,7 @@ pub trait FromCopy<I: Index>: Sized {
 /// An index whose copies contain the property with the hash `PROPERTY`. The property is stored as such, or in the key of the copy. Only `#[derive(Entity)]`
 /// implements this trait.
 ///
-/// The hash is computed from the property's name, and identifies the property in const generic arguments.
+/// The hash of a property's name identifies the property in const generic arguments.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -153,7 +153,7 @@ pub(crate) fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select
     }
 }
 
-/// Reads a copy as a projection. If `of_key` is `true`, the entity's key fields are read from the entity's key instead of the copy's key.
+/// Reads a copy as a projection. If `of_key` is `true`, the entity's key fields are read from the entity's key, not from the copy's key.
 pub(crate) fn read_copy<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>, of_key: bool) -> Result<P> {
     let select = P::select();
     let owner = if of_key { Some(I::owner(copy)?) } else { None };

@@ -7,7 +7,7 @@
 //! - **K2** `enc(a) = enc(b)` only if `a = b`. The same holds for whole compound keys ([`compound`]).
 //! - **K3** If [`Form::ordered`] is `true`, `enc(a)` and `enc(b)` compare like `a` and `b`, or in reverse if [`Facts::descending`] is `true`. Strings are
 //!   compared by UTF-16 code units, as in the service (ORD-6).
-//! - **K4** `enc(a)` consists of characters in [`Form::alphabet`], all legal in keys (KEY-3), and has [`Form::min`] to [`Form::max`] code units.
+//! - **K4** `enc(a)` consists of characters in [`Form::alphabet`], which are all legal in keys (KEY-3). It has [`Form::min`] to [`Form::max`] code units.
 //!
 //! A codec rejects a value it cannot encode within these laws. It never truncates a value, changes its case or replaces characters. [`laws`] checks the laws
 //! for given values.
@@ -169,7 +169,7 @@ impl Form {
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "the facts are independent of each other")]
 pub struct Facts {
-    /// `true` if greater values are encoded as smaller strings, which swaps the ends of a range. Ignored if the form is not ordered.
+    /// `true` if greater values are encoded as smaller strings. The ends of a range are then swapped. Ignored if the form is not ordered.
     pub descending: bool,
     /// The number of possible values, if the type has only a few, such as a `bool` or an enum. `None` for all other types. A partition key whose first field
     /// has few values is rejected (HPK-9).
@@ -258,7 +258,7 @@ pub trait KeyCodec<T> {
     /// characters that keys cannot contain.
     ///
     /// # Errors
-    /// `KeyEncoding` as in [`encode`](Self::encode), except that illegal characters and excessive length are accepted.
+    /// `KeyEncoding` as in [`encode`](Self::encode), but illegal characters and excessive length are accepted.
     fn encode_hashed(value: &T, out: &mut String) -> Result<()> {
         Self::encode(value, out)
     }
@@ -315,7 +315,7 @@ pub trait TextCodec: KeyCodec<String> {
     note = "`inverted` is descending without `desc`; for a week, store its Monday as a field of its own and write `desc(monday)`"
 )]
 pub trait Reversible<T>: KeyCodec<T> {
-    /// Appends an encoding with the same form as the output of [`encode`](KeyCodec::encode), but in reverse sort order.
+    /// Appends an encoding that sorts in reverse order. It has the same form as the output of [`encode`](KeyCodec::encode).
     ///
     /// # Errors
     /// `KeyEncoding` as in [`KeyCodec::encode`].

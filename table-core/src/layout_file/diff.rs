@@ -1,6 +1,6 @@
 //! Line-by-line differences between two texts.
 
-/// Returns the lines that differ between two texts. Lines found only in `old` are prefixed with `-`, lines found only in `new` with `+`.
+/// Returns the lines that differ between two texts. Lines found only in `old` have the prefix `-`, and lines found only in `new` have the prefix `+`.
 ///
 /// Lines in a longest common subsequence of both texts count as equal.
 pub(super) fn diff(old: &str, new: &str) -> String {

@@ -1,4 +1,4 @@
-//! Golden rows. A layout file stores them as an entity type's schema and encoded samples.
+//! Layouts of entity types. A layout file stores each layout as a schema and golden rows, which are encoded samples.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(super) struct Golden {
 }
 
 impl Layout {
-    /// Creates the layout of `E` with these samples. Choose edge cases as samples, such as zero, the largest number, text that contains a separator, and
+    /// Creates the layout of `E` with these samples. Choose edge cases as samples. Examples are zero, the largest number, text that contains a separator, and
     /// non-ASCII text.
     ///
     /// # Errors

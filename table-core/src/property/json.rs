@@ -70,7 +70,7 @@ impl<T: Serialize> Json<T> {
     pub fn write_ref(value: &T, name: &str, row: &mut RowWriter) -> Result<()> {
         let text = serde_json::to_string(value)
             .map_err(|error| Error::of(PropertyFault::ToJson(error)).with_property(name))?;
-        // Values such as NaN are written as `null`, so the value is checked only if the text contains `null`.
+        // Values such as NaN are written as `null`. Only a value whose text contains `null` must be checked.
         if text.contains("null") {
             let checked = value.serialize(Nulls);
             checked.map_err(|error| Error::of(PropertyFault::LossyJson(error)).with_property(name))?;

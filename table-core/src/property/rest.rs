@@ -9,7 +9,7 @@ use crate::property::fault::PropertyFault;
 use crate::row::{RowView, RowWriter};
 use crate::schema::{ENTITY_TYPE, EntitySchema, IndexSchema, UNCLAIMED};
 
-/// A type that collects the properties not declared by any field: `BTreeMap<String, Value>`. Declared by `#[property(rest)]`.
+/// A type that collects the properties that no field declares. It is `BTreeMap<String, Value>`. Declared by `#[property(rest)]`.
 ///
 /// Collected properties are written back, even by `replace` and `update`. Data written by other programs is therefore preserved. Names are case-sensitive, as
 /// in the store (PROP-1). Copies in an index without `include(…)` also contain these properties.

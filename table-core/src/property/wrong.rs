@@ -51,7 +51,8 @@ where
     }
 }
 
-/// Declares kinds of types and, for each kind, a trait that the kind does not implement. The trait's error message suggests a replacement for the type `T`.
+/// Declares kinds of types. For each kind, it declares a trait that the kind does not implement. The error message of the trait suggests a replacement for the
+/// type `T`.
 macro_rules! kinds {
     ($($(#[$docs:meta])* $kind:ident, $property:ident: $fact:literal, $form:literal, $note:literal;)*) => {$(
         $(#[$docs])*

@@ -62,7 +62,7 @@ impl Timer {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a sleep to the queue, or replaces its waker. Returns the waker if no timer thread is running and none can be started.
+    /// Adds a sleep to the queue, or replaces its waker. If no timer thread is running and none can be started, the waker is returned.
     fn enter(&'static self, place: Place, waker: Waker) -> Result<(), Waker> {
         let mut queue = self.lock();
         if queue.thread_of.is_none_or(|id| id != process::id()) {
@@ -109,8 +109,8 @@ impl Timer {
         }
     }
 
-    /// Waits for the next sleep to end, and returns the wakers of all ended sleeps, earliest end first. Returns `None` once the queue has been empty for the
-    /// idle time.
+    /// Waits for the next sleep to end, and returns the wakers of all ended sleeps, with the earliest end first. Returns `None` once the queue has been empty
+    /// for the idle time.
     fn due(&self) -> Option<Vec<Waker>> {
         let mut queue = self.lock();
         let mut was_idle = false;
@@ -151,7 +151,7 @@ impl Queue {
 /// the thread again. If this fails, the poll blocks for at most [`NAP`], so the executor's other tasks can proceed.
 pub(super) struct Sleep {
     timer: &'static Timer,
-    /// The key in the queue, or `None` if the end cannot be represented. In that case, the sleep never ends.
+    /// The key in the queue. It is `None` if the end cannot be represented. The sleep then never ends.
     place: Option<Place>,
     is_queued: bool,
 }

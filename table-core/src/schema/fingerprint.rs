@@ -104,7 +104,7 @@ impl StoredSchema {
     }
 }
 
-/// Returns `true` if the codec writes a bucket number. The field's value cannot be decoded from it.
+/// Returns `true` if the codec writes a bucket number, from which the field's value cannot be decoded.
 pub(super) fn is_derived(codec: &str) -> bool {
     codec.starts_with("bucket(")
 }

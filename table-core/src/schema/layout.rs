@@ -85,8 +85,8 @@ pub const fn begins(begin: &[KeyPiece], layout: &[KeyPiece]) -> bool {
     }
 }
 
-/// Returns `true` if the end of every part except the last can be found from the left. This requires that each of these parts has a fixed width, or is followed
-/// by a character that it cannot contain.
+/// Returns `true` if the end of every part except the last can be found from the left. Each of these parts must have a fixed width, or be followed by a
+/// character that it cannot contain.
 const fn end_themselves(pieces: &[KeyPiece]) -> bool {
     let mut at = 0;
     while at + 1 < pieces.len() {

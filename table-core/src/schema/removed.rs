@@ -7,7 +7,7 @@ use table_store::EdmType;
 use crate::schema::stored::{StoredProperty, StoredSchema};
 use crate::schema::token::{Tokens, token};
 
-/// Properties declared by earlier schemas but not by the current one, each with its last type. A row may contain them until it is replaced.
+/// Properties that earlier schemas declare, but the current schema does not. Each property has its last type. A row may contain them until it is replaced.
 ///
 /// The text format has one property on each line: `Note Edm.String`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

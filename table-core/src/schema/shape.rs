@@ -7,7 +7,7 @@ use table_store::EdmType;
 use crate::row::VERSION;
 use crate::schema::{ENTITY_TYPE, PropertySchema};
 
-/// The shape of a declared entity's rows, which are its property names and types.
+/// The shape of a declared entity's rows. It contains the property names and types.
 ///
 /// The shape is computed on first use. As a constant, it would take more compile time than any function generated for the entity.
 #[derive(Debug)]

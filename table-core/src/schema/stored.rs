@@ -1,4 +1,4 @@
-//! Stored schemas, which are owned by the program. A table or a layout file stores them.
+//! Owned schemas, in the form that a table or a layout file stores.
 
 use table_store::EdmType;
 
@@ -9,7 +9,7 @@ use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySche
 ///
 /// - Properties and indexes are sorted by name, because stored data does not depend on the declaration order.
 /// - Rust names are only labels. They reveal swapped key parts, but do not affect the [fingerprint](Self::fingerprint).
-/// - The text format has one fact on each line, for readable diffs. `to_string` writes it, `parse` reads it, and serde uses the same form.
+/// - The text format has one fact on each line, so differences are easy to read. `to_string` writes it, `parse` reads it, and serde uses the same form.
 ///
 /// ```
 /// use table_core::Entity;
@@ -145,7 +145,7 @@ pub struct StoredIndex {
     pub unique: bool,
     /// `true` if some entities may be absent from the index.
     pub sparse: bool,
-    /// The path of the function that selects the indexed entities, or `None` if every entity with a value for the key is indexed.
+    /// The path of the function that selects the indexed entities. `None` if every entity with a value for the key is indexed.
     pub when: Option<String>,
     /// The table of the index rows, or `None` for the entity's table.
     pub table: Option<String>,
@@ -153,7 +153,7 @@ pub struct StoredIndex {
     pub partition_key: Option<Vec<StoredPiece>>,
     /// The pieces of the index rows' `RowKey`.
     pub row_key: Vec<StoredPiece>,
-    /// The properties included in copies, sorted by name, or `None` if copies include all properties.
+    /// The properties that copies include, sorted by name. `None` if copies include all properties.
     pub include: Option<Vec<String>>,
     /// The properties stored in a copy, sorted by name. These are the entity's key fields missing from the copy's key, and the included properties.
     pub properties: Vec<StoredProperty>,

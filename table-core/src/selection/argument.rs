@@ -1,4 +1,4 @@
-//! Arguments for functions that select rows. They are values, ranges of values, and prefixes.
+//! Arguments for functions that select rows. They are values, ranges of values, or prefixes.
 
 use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 

@@ -13,7 +13,7 @@ impl<E: Entity, C: Class> Selection<E, C> {
     ///
     /// The literal is at the start of the `RowKey`. If the `RowKey` of an index row may equal that of an entity, but the index has separate partitions in the
     /// same table, the literal at the start of their `PartitionKey` is used. These partitions are then excluded, and `Entities` does not insert an entity into
-    /// one.
+    /// them.
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};
@@ -74,7 +74,7 @@ pub fn index_that_hides(schema: &'static EntitySchema, partition_key: &str) -> O
     })
 }
 
-/// Returns the literal at the start of the index's `PartitionKey`s if scans for entities exclude the partitions with this literal.
+/// Returns the literal at the start of the index's `PartitionKey`s. Returns `None` unless scans for entities exclude the partitions with this literal.
 fn excluded_partitions(schema: &EntitySchema, index: &IndexSchema) -> Option<&'static str> {
     let literal = partition_literal(index);
     let same_table = index.table.is_none_or(|table| table.eq_ignore_ascii_case(schema.table));

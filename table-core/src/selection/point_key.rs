@@ -29,7 +29,7 @@ pub trait PointKey<E> {
     fn into_point(self) -> Selection<E, Point, Self::From>;
 }
 
-/// The source of an entity's own keys, rather than the keys of its copies in an index. Only [`Primary`] implements it. Writes require keys from this source.
+/// The source of an entity's own keys, as opposed to the keys of its copies in an index. Only [`Primary`] implements it. Writes require keys from this source.
 ///
 /// ```
 /// use table_core::selection::{OwnSource, PointKey};

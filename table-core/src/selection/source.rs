@@ -210,8 +210,9 @@ pub trait ReadableAs<T>: Source {
         Versioned::read_with(entity, Self::read).map(Some)
     }
 
-    /// Reads a row, reusing the memory of the previous value if one exists. Returns `false` if the row was skipped. After a skipped row or an error, the value
-    /// may contain fields of two entities and must not be used.
+    /// Reads a row. If a previous value exists, its memory is reused. Returns `false` if the row was skipped.
+    ///
+    /// After a skipped row or an error, the value may contain fields of two entities and must not be used.
     #[doc(hidden)]
     #[inline]
     fn read_own_again(

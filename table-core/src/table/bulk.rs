@@ -69,7 +69,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         Self { target, concurrency: CONCURRENCY, done: WrittenPositions::default(), progress: None }
     }
 
-    /// Sets the number of partitions written concurrently: 8 by default, at least 1.
+    /// Sets the number of partitions written concurrently. The default is 8, and the minimum is 1.
     pub fn concurrency(self, partitions: usize) -> Self {
         Self { concurrency: partitions.max(1), ..self }
     }
@@ -117,7 +117,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         I::then(self.put_all(BulkVerb::InsertOrMerge, entities.into_entities()))
     }
 
-    /// Inserts the entities from a stream. An error in the stream stops the bulk write, just as an error from the store does.
+    /// Inserts the entities from a stream. An error in the stream stops the bulk write, just like an error from the store.
     ///
     /// # Errors
     /// The first error in input order, and the positions of the written entities.
@@ -261,7 +261,7 @@ async fn write_chain<T: BulkTarget>(
 /// Returns the positions and the error of a failed batch. If an index has refused one of the batch's entities, first commits the entities before it.
 ///
 /// If an index also refuses one of these earlier entities, nothing is committed and the original error is returned. The earlier entity may need a unique value
-/// released by a later entity in the batch.
+/// that a later entity in the batch releases.
 async fn fail<T: BulkTarget>(
     target: &T,
     Link { mut positions, batch }: Link<T::Batch>,

@@ -233,7 +233,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     }
 
     /// Grants programs with the schema of `E` permission to write until `expiry`, in [ticks](crate::ticks), without reading the stored schema. Such programs
-    /// could make a backfill incomplete, so that backfill starts only after that time.
+    /// could make a backfill incomplete. The backfill therefore starts only after that time.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt, ticks};
@@ -315,7 +315,7 @@ impl<E, S: TableStore> Table<E, S> {
         Ok(tracker.is_shared().then_some(lease))
     }
 
-    /// Makes this handle check, before each write, that the program may still write. The check shares the state of the handle that created `watch`. If that
+    /// Makes this handle check before each write that the program may still write. The check shares the state of the handle that created `watch`. If that
     /// handle has not been opened, nothing is checked.
     #[doc(hidden)]
     #[must_use]
@@ -328,7 +328,7 @@ impl<E, S: TableStore> Table<E, S> {
         Self { tracker, ..self }
     }
 
-    /// Makes this handle check, before each write, that the programs of several handles to the same table may still write. Used for rows of several types, or
+    /// Makes this handle check before each write that the programs of several handles to the same table may still write. Use this for rows of several types, or
     /// of unknown types. Handles that have not been opened are ignored.
     #[doc(hidden)]
     #[must_use]

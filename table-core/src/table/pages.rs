@@ -18,7 +18,7 @@ use crate::table::layout::{self, SchemaRecord};
 use crate::table::look_ahead::LookAhead;
 use crate::table::request;
 
-/// The number of ranges read concurrently in a fan-out, a query over several ranges (IMP-5).
+/// The number of ranges read concurrently in a fan-out, which is a query over several ranges (IMP-5).
 const CONCURRENCY: usize = 8;
 
 /// The parameters of a query over key ranges, as set with a query builder.
@@ -114,7 +114,7 @@ pub(crate) struct SchemaCheck {
 
 impl SchemaCheck {
     async fn run<S: TableStore>(self, store: S) -> Result<()> {
-        // The read is boxed to keep every query's future small. Few queries have a check, but the future of every query contains this one.
+        // The read is boxed to keep every query's future small. Few queries have a check, but this future is part of every query's future.
         let stored = layout::read(&store, &self.table, self.entity).boxed().await?;
         (self.check)(stored.as_ref()).map_err(|error| error.with_table(self.table.as_str()))
     }

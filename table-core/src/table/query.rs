@@ -105,7 +105,7 @@ impl<E, S: TableStore + Clone, T> EntityQuery<E, S, T> {
 impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Adds a condition. The query returns only entities that satisfy every condition.
     ///
-    /// A filter reduces the result, but not the number of rows read, so it does not change the cost class (CLS-4).
+    /// A filter reduces the number of results, but not the number of rows read. It therefore does not change the cost class (CLS-4).
     ///
     /// A query on an index fails with `InvalidInput` if the condition uses a property that the index does not copy.
     pub fn filter(mut self, condition: impl IntoCondition<E>) -> Self {
@@ -119,15 +119,15 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self
     }
 
-    /// Sets the maximum number of entities in a page. It is at least 1, and 1,000 by default (TOP-1). Each page is one request. To limit the total number of
-    /// entities, use [`limit`](Self::limit).
+    /// Sets the maximum number of entities in a page. It must be at least 1, and is 1,000 by default (TOP-1). Each page is one request. To limit the total
+    /// number of entities, use [`limit`](Self::limit).
     pub const fn page_size(mut self, entities: usize) -> Self {
         self.paging.top = Some(entities);
         self
     }
 
-    /// Sets the maximum number of entities in total, at least 1. It applies to [`stream`](Self::stream) and the `collect` functions, not to a
-    /// single [`page`](Self::page).
+    /// Sets the maximum number of entities in total. It must be at least 1. The limit applies to [`stream`](Self::stream) and the `collect` functions, but not
+    /// to a single [`page`](Self::page).
     pub fn limit(mut self, entities: usize) -> Self {
         self.paging.limit(entities);
         self

@@ -1,4 +1,4 @@
-//! Lookups of typed entities, as a single point query or as many concurrent ones.
+//! Lookups of typed entities, by a single point query or by many concurrent ones.
 
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};

@@ -21,7 +21,7 @@ use crate::transaction::Transaction;
 pub(crate) async fn create_if_missing<S: TableStore>(store: &S, table: &TableName) -> Result<bool> {
     match store.create_table(table).await {
         Ok(()) => Ok(true),
-        // If the response was lost, it is unknown which program created the table, but the table exists.
+        // If the response was lost, it is unknown which program created the table. In any case, the table exists.
         Err(error) if error.last_response().unwrap_or(&error).code() == ErrorCode::TableAlreadyExists => {
             Ok(false)
         }

@@ -1,4 +1,4 @@
-//! Table scans, which read all partitions and require a stated reason and a limit (design promise 2, DQ-5).
+//! Table scans read all partitions. They require a stated reason and a limit (design promise 2, DQ-5).
 
 mod refused;
 
@@ -20,7 +20,7 @@ use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::{PageSource, Paging, Table, decode};
 
-/// A scan with a reason but without a limit. [`max_rows`](Self::max_rows) turns it into a scan that can run.
+/// A scan that has a reason, but no limit yet. [`max_rows`](Self::max_rows) turns it into a scan that can run.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -203,7 +203,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
     /// [`collect`](Self::collect) or [`stream`](Self::stream).
     ///
     /// # Errors
-    /// `InvalidInput` if more than [`max_rows`](TableScan::max_rows) entities were read. Entities read before the error have been passed to `each`.
+    /// `InvalidInput` if more than [`max_rows`](TableScan::max_rows) entities were read. Entities read before the error have already been passed to `each`.
     pub async fn for_each(self, mut each: impl FnMut(&Versioned<T>)) -> Result<u64> {
         let mut lent = 0;
         let mut each = |entity: &Versioned<T>| {

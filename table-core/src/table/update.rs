@@ -150,8 +150,9 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `ResourceNotFound` if the entity does not exist; `InvalidInput` if `change` changed the key; `UpdateConditionNotSatisfied` if all attempts allowed by
-    /// the [policy](crate::retry::Retry) ended in conflicts.
+    /// - `ResourceNotFound` if the entity does not exist.
+    /// - `InvalidInput` if `change` changed the key.
+    /// - `UpdateConditionNotSatisfied` if all attempts allowed by the [policy](crate::retry::Retry) ended in conflicts.
     pub fn update<F: EntityChange<E, R>, R: InPlace<E>>(
         &self,
         from: impl IntoUpdateFrom<E>,

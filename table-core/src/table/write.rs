@@ -135,8 +135,7 @@ impl<E, S: TableStore> Table<E, S> {
         Ok(self.submit(transaction, &[written]).await?.into_iter().next().flatten())
     }
 
-    /// Checks that the transaction's entity types may currently be written, and submits the transaction. Every write to a typed table goes through this
-    /// function.
+    /// Submits the transaction, after checking that its entity types may currently be written. Every write to a typed table goes through this function.
     ///
     /// # Errors
     /// Any error from [`admit_types`](Self::admit_types) or the store.

@@ -1,4 +1,4 @@
-//! Compile-time checks that the index rows of a set's or group's members can be distinguished from entities and from each other.
+//! Compile-time checks of the index rows of a set's or group's members. Each index row must be distinguishable from entities and from other index rows.
 
 use crate::schema::{self, EntitySchema, IndexSchema, KeyPiece};
 
@@ -125,7 +125,7 @@ mod tests {
         person!(Visitor, "Staff", "old_vis_", "old_mail_");
     }
 
-    /// A supplier. Its index is in the same table as another index in this module, and the partition keys of the two indexes may be equal.
+    /// A supplier. Its index shares a table with another index in this module, and the partition keys of the two indexes may be equal.
     #[derive(Entity)]
     #[entity(table = "Staff")]
     #[partition_key(department)]

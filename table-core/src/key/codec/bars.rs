@@ -86,7 +86,7 @@ impl KeyCodec<String> for Bars {
 mod tests {
     use super::*;
 
-    /// Tests that strings are escaped as in the tests of `SanitizeForAzureKeys`. Unlike that function, the codec does not trim the string.
+    /// Tests that strings are escaped as in the tests of `SanitizeForAzureKeys`. That function also trims the string, but the codec does not.
     #[test]
     fn the_four_characters_are_letters_between_bars() {
         for (value, key) in [("/", "|s|"), ("\\", "|b|"), ("#", "|h|"), ("?", "|q|"), ("/#?", "|s||h||q|")] {

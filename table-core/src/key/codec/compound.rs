@@ -79,7 +79,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Returns the text of the compile error, which states the mistake and how to correct it.
+    /// Returns the text of the compile error. It states the mistake and how to correct it.
     #[must_use]
     pub const fn message(self) -> &'static str {
         match self {
@@ -230,7 +230,7 @@ pub(crate) const fn shortest(pieces: &[Piece]) -> usize {
     units
 }
 
-/// Returns the length of the longest possible key, in UTF-16 code units. It is at least 512 if a part has no maximum width.
+/// Returns the length of the longest possible key, in UTF-16 code units. If a part has no maximum width, the result is at least 512.
 #[must_use]
 pub const fn longest(pieces: &[Piece]) -> usize {
     let (mut units, mut is_limited, mut at) = (0usize, true, 0);
@@ -271,7 +271,7 @@ const fn next(pieces: &[Piece], after: usize) -> Next {
             Piece::Literal(literal) => match literal.as_bytes() {
                 [] => {}
                 [first, ..] if first.is_ascii() => return Next::Literal(*first as char),
-                // An alphabet contains either all non-ASCII characters or none, so any of them can represent the character.
+                // An alphabet contains either all non-ASCII characters or none, so any non-ASCII character can represent this one.
                 _ => return Next::Literal(char::MAX),
             },
             Piece::Part(_) => return Next::Part,

@@ -108,7 +108,7 @@ impl<T, C: KeyCodec<T>> PartSource<T> for C {
     }
 }
 
-/// Implements [`PartSource`] for a derived part, with a function that appends the string to hash.
+/// Implements [`PartSource`] for a derived part. The given function appends the string to hash.
 macro_rules! source {
     ($([$($generics:tt)*] $part:ty, $value:ty, |$read:ident, $out:ident| $hashed:expr;)+) => {$(
         impl<$($generics)*> PartSource<$value> for $part {

@@ -7,7 +7,7 @@ use table_store::Result;
 use crate::key::codec::name::{Name, named};
 use crate::key::codec::{Facts, Form, KeyCodec, Reversible};
 
-/// A codec that writes the values of `C` in descending order, for example with the newest timestamp (inverted ticks, TICK-5) or the highest score first.
+/// A codec that writes the values of `C` in descending order. For example, the newest timestamp (inverted ticks, TICK-5) or the highest score comes first.
 ///
 /// The form is that of `C`, but [`Facts::descending`](crate::key::codec::Facts::descending) is set. Law K3 therefore holds in reverse order, and queries swap
 /// the ends of a range.

@@ -332,7 +332,7 @@ pub(super) fn push_sign<T: Integer>(negative: bool, out: &mut String) {
     }
 }
 
-/// Decodes an integer into its sign (`true` if negative) and its magnitude, or returns `None` if the text is not an encoded integer.
+/// Decodes an integer into its sign (`true` if negative) and its magnitude. Returns `None` if the text is not an encoded integer.
 #[inline]
 pub(super) fn decode_integer(text: &str, signed: bool, digits: usize) -> Option<(bool, u128)> {
     let (negative, field) = match text.as_bytes() {

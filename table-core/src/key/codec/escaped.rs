@@ -10,8 +10,8 @@ use crate::limits;
 
 /// A codec for any Unicode string. Characters illegal in keys are encoded as legal characters.
 ///
-/// Each character is encoded separately, and most characters are written unchanged. Every other character is written as two characters. The first one sorts
-/// like the original. The second one, a digit or a letter from `a` to `z`, keeps the order among originals with the same first character:
+/// Each character is encoded separately, and most characters are written unchanged. Every other character is written as two characters. The first of them sorts
+/// like the original. The second is a digit or a letter from `a` to `z`, and keeps the order among originals with the same first character.
 /// | characters | text |
 /// |---|---|
 /// | U+0000 to U+001F, space, `!`, `"`, `#` | `"0` to `"z` |
@@ -37,7 +37,7 @@ use crate::limits;
 #[derive(Debug)]
 pub enum Escaped {}
 
-/// The ranges of characters that are escaped. Each entry contains the character that introduces the escape sequence, then the first and last characters of the
+/// The ranges of characters that are escaped. Each entry contains the first character of the escape sequence, and then the first and last characters of the
 /// range.
 const CLASSES: [(char, char, char); 5] =
     [('"', '\0', '#'), ('.', '.', '/'), ('>', '>', '?'), ('[', '[', '\\'), ('~', '~', '\u{9F}')];

@@ -41,7 +41,7 @@ pub trait Counted<T>: KeyCodec<T> {
     fn of_count(count: u64) -> Option<T>;
 }
 
-/// A codec that writes `FROM` minus the number written by `C`, with as many digits as `FROM`, for example `long.MaxValue - millis` or `MaxTicks + 1 - ticks`.
+/// A codec that writes `FROM` minus the number written by `C`, with as many digits as `FROM`. Examples are `long.MaxValue - millis` and `MaxTicks + 1 - ticks`.
 ///
 /// Fixed width, descending. A number greater than `FROM` is rejected (`KeyEncoding`). Prefer [`Desc`](crate::key::codec::Desc) in new schemas.
 ///

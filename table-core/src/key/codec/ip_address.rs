@@ -8,7 +8,7 @@ use table_store::Result;
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
-/// A codec that writes an IP address with leading zeros: `192.168.000.001`, `2001:0db8:0000:0000:0000:0000:0000:0001`. The default codec for
+/// A codec that writes an IP address with leading zeros, such as `192.168.000.001` or `2001:0db8:0000:0000:0000:0000:0000:0001`. The default codec for
 /// `Ipv4Addr`, `Ipv6Addr` and `IpAddr`.
 ///
 /// - `Ipv4Addr` and `Ipv6Addr` have a fixed width and are ordered. `IpAddr` has no fixed width and is not ordered, because it can contain an address of either

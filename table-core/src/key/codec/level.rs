@@ -14,7 +14,7 @@ use crate::key::codec::{
 /// [`Text`] may write `!`, so it is replaced by [`Escaped`]. A newtype delegates to its inner codec. All other codecs are used unchanged. The compiler checks
 /// that the output of [`Level`](Self::Level) cannot contain `!`.
 ///
-/// Implement this trait for a custom codec that is a type's default ([`KeyPart`](crate::key::codec::KeyPart)):
+/// Implement this trait for a custom codec that is the default of a type ([`KeyPart`](crate::key::codec::KeyPart)):
 ///
 /// ```
 /// # use table_core::key::codec::{Alphabet, Form, KeyCodec};

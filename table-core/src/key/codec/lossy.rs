@@ -8,9 +8,10 @@ use crate::key::codec::derived::source;
 use crate::key::codec::name::{Name, named};
 use crate::key::codec::{Alphabet, DerivedPart, Facts, Form, PartSource};
 
-/// A codec that converts a string to lower case, or to upper case if `UPPER`, and encodes the result with `C`. The field is also stored as a property.
+/// A codec that converts a string to lower case, and encodes the result with `C`. If `UPPER` is `true`, it converts to upper case instead. The field is also
+/// stored as a property.
 ///
-/// Different strings may have the same key, such as `Ada` and `ada`. Case is converted by the Unicode rules, independently of the locale.
+/// Different strings may have the same key, such as `Ada` and `ada`. Case conversion uses the Unicode rules and does not depend on the locale.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Folded, Text};
@@ -81,7 +82,7 @@ impl<C: PartSource<String>, const FROM: char, const TO: char> Replaced<C, FROM, 
     named!();
 }
 
-/// Returns the source's form, marked as unordered. Rows are sorted by the written string, not by the field.
+/// Returns the source's form, marked as unordered. Rows sort by the written string, not by the field.
 const fn unordered<C: PartSource<String>>() -> Form {
     Form { ordered: false, ..C::SOURCE_FORM }
 }

@@ -21,7 +21,7 @@ use token::{Token, name, tokens};
 /// A pattern consists of `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, one `f` for each fractional digit, literal digits, and the separators `-`, `_`, `:`, `.`, `,`,
 /// space, `T` and `Z`.
 ///
-/// - Fixed width. Ordered if larger units precede smaller units. A pattern such as `ddMMyyyy` is supported, but does not allow range queries.
+/// - Fixed width. Ordered if larger units precede smaller units. Other patterns, such as `ddMMyyyy`, are supported but do not allow range queries.
 /// - A pattern must contain every unit from the year (for a `NaiveTime`, from the hour) down to its smallest unit. Otherwise, the value could not be read back,
 ///   and the pattern does not compile. Inside [`Truncated`](crate::key::codec::Truncated), a pattern may start with a smaller unit. It is then not ordered.
 /// - Rejected (`KeyEncoding`): years outside 0 to 9999, and values more precise than the pattern. Otherwise, several values would have the same key.
@@ -201,7 +201,7 @@ impl<T: Moment, const TOKENS: u128> Counted<T> for Pattern<TOKENS> {
 }
 
 impl<T: Moment, const TOKENS: u128> super::Truncates<T> for Pattern<TOKENS> {
-    /// The form of the pattern. If the pattern lacks the largest unit of `T`, such as the year, the encodings do not sort like the values, so the form is
+    /// The form of the pattern. If the pattern lacks the largest unit of `T`, such as the year, the encodings do not sort like the values. The form is then
     /// unordered.
     const CUT_FORM: Form = Form { ordered: Self::FORM.ordered && Self::UNITS.0 == T::FIRST, ..Self::FORM };
     const CUT_FAULT: Option<&'static str> =

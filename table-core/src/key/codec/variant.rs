@@ -10,8 +10,7 @@ use crate::key::text::legal_units;
 
 /// A fieldless enum that can be a key part, with a name for each variant. `#[derive(KeyPart)]` implements this trait.
 pub trait KeyEnum: Sized + 'static {
-    /// The names of the variants, in declaration order. They are distinct and legal in keys (KEY-3), and must never change once rows have
-    /// been stored.
+    /// The names of the variants, in declaration order. They must be distinct and legal in keys (KEY-3). They must never change once rows have been stored.
     const VARIANTS: &'static [&'static str];
 
     /// Returns the index of this variant in [`VARIANTS`](Self::VARIANTS).

@@ -9,8 +9,8 @@ use crate::schema::KeyPiece;
 
 /// Returns `true` if a string matches the layout of a key. It must contain the literals, and its parts must have the lengths and alphabets of the layout.
 ///
-/// Every key with these pieces matches. This is true even if the pieces are ambiguous, so the string can be split into these parts in several ways. A matching
-/// string does not necessarily encode a value; for example, a month may be 13.
+/// Every key with these pieces matches. This is true even if the pieces are ambiguous, which means that the string can be split into these parts in several
+/// ways. A matching string does not necessarily encode a value; for example, a month may be 13.
 ///
 /// ```
 /// use table_core::{Entity, schema};

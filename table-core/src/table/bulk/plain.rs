@@ -29,7 +29,7 @@ pub struct BulkWrite {
     pub(super) schemas: &'static [&'static EntitySchema],
 }
 
-/// A transaction and, for each operation, the schemas of the types it may write.
+/// A transaction. For each operation, it contains the schemas of the types that the operation may write.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct BulkTransaction {

@@ -53,7 +53,7 @@ pub struct SchemaRecord {
     pub accepted: Option<String>,
     /// The number of schemas stored so far for this entity type, including this one.
     pub generation: u64,
-    /// The time when this schema replaced its predecessor, in [ticks](crate::ticks), according to the clock of the program that replaced it.
+    /// The time when this schema replaced its predecessor, in [ticks](crate::ticks). The clock is that of the program that replaced it.
     pub since: Option<u64>,
     /// The fingerprints of the superseded schemas, oldest first.
     pub superseded: Vec<String>,
@@ -154,7 +154,7 @@ impl SchemaRecord {
         self
     }
 
-    /// Returns the record for the next schema. The one-time work required by the changes is added to `pending`.
+    /// Returns the record for the next schema. The changes may require one-time work, which is added to `pending`.
     pub(super) fn evolved(self, schema: StoredSchema, evolution: &Evolution) -> Self {
         let removed = self.removed.after(&self.schema, &schema);
         let is_there = |what: &String| match what.split_once(' ') {
@@ -169,7 +169,7 @@ impl SchemaRecord {
         let mut pending: Vec<_> = self.pending.into_iter().filter(is_there).collect();
         let disabled = self.disabled.into_iter().filter(is_there).collect();
         let anew: Vec<_> = evolution.changes.iter().filter_map(|change| change.pending.clone()).collect();
-        // If a change requires pending work again, the work restarts from the beginning.
+        // If a change requires the same pending work again, that work restarts from the beginning.
         let continues = |what: &String| pending.contains(what) && !anew.contains(what);
         let (mut progress, mut waiting) = (self.progress, self.waiting);
         progress.retain(|what, _| continues(what));

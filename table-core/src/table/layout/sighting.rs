@@ -39,7 +39,7 @@ pub struct Sightings {
 
 /// The first word in the RowKey of the row that older programs write.
 const OLDER: &str = "older";
-/// The first word in the RowKey of the row that is written to obtain the store's time, as the row's Timestamp.
+/// The first word in the RowKey of the clock row. This row is written to obtain the store's time, which is the row's Timestamp.
 const CLOCK: &str = "clock";
 /// The first word in the RowKey of each row that records a grant. The entity type and the fingerprint of the schema follow it.
 const GRANTED: &str = "granted";

@@ -22,7 +22,7 @@ use crate::table::layout::{settling, sighting};
 /// The longest time that a handle keeps writing before it rereads the stored schema.
 pub const LEASE: Duration = Duration::from_secs(5);
 
-/// The longest time between storing a schema and the last effect of a request from a program that has not read the schema.
+/// The longest time between storing a schema and the last effect of a request from a program that has not yet read the schema.
 ///
 /// A lease may begin just before the schema is stored, and the last attempt may start at the end of the lease. The attempt is then sent for up to
 /// [`WriteLease::ATTEMPT`], travels for up to two seconds, and is processed by the service for up to `ATTEMPT`.
@@ -45,7 +45,7 @@ struct Compared {
     lacks_announced: bool,
 }
 
-/// The state of an opened handle that depends on the stored schema. It determines whether a write may start.
+/// The state of an opened handle that depends on the stored schema. It decides whether a write may start.
 #[derive(Debug)]
 pub(crate) struct SchemaTracker {
     design: StoredSchema,
@@ -105,7 +105,7 @@ impl SchemaTracker {
         self
     }
 
-    /// Returns a `SchemaTracker` for the types of several handles to the same table, or `None` if there are no handles.
+    /// Returns one `SchemaTracker` for the types of several handles to the same table. Returns `None` if there are no handles.
     pub(super) fn of_all(mut trackers: Vec<Arc<Self>>) -> Option<Arc<Self>> {
         let last = trackers.pop()?;
         if trackers.is_empty() {
@@ -327,7 +327,7 @@ impl SchemaTracker {
     }
 }
 
-/// A guard for a write that is clearing the stored schema's `settling` flag. If the write fails or is cancelled, the next write clears the flag.
+/// A guard for a write that clears the stored schema's `settling` flag. If the write fails or is cancelled, the next write clears the flag.
 struct MarkRemoval<'s> {
     tracker: &'s SchemaTracker,
     waiting: Option<Settling>,

@@ -1,4 +1,4 @@
-//! The parts of a stored schema (properties, indexes, a feed, copies) unknown to the running program.
+//! The parts of a stored schema that the running program does not know. They are properties, indexes, a feed, and copies.
 
 use table_store::{Error, Result};
 

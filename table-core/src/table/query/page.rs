@@ -21,7 +21,7 @@ use crate::refused::{Refused, refused_by_name, refused_methods};
 pub struct EntityPage<T> {
     /// The entities, in key order (QRY-3) unless the store's results are [unordered](crate::store::Capabilities::ordered).
     pub items: Vec<Versioned<T>>,
-    /// The continuation for the next page, or `None` for the last page. It does not depend on the store's state and may be saved (PAGE-7).
+    /// The continuation for the next page, or `None` for the last page. It does not depend on the store's state, so it may be saved (PAGE-7).
     pub continuation: Option<Continuation>,
     /// The number of rows read by the store for this page, or `None` if unknown.
     pub rows_read: Option<u64>,

@@ -105,7 +105,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(lent)
     }
 
-    /// Passes each page, and the number of entities still wanted, to `read`. `read` returns the number of entities it has used.
+    /// Passes each page to `read`, with the number of entities that are still wanted. `read` returns the number of entities it has used.
     async fn each_page(self, mut read: impl FnMut(&TableName, &Page, usize) -> Result<usize>) -> Result<()> {
         let table = self.source.table()?.clone();
         let mut left = self.paging.limit.unwrap_or(usize::MAX);
@@ -118,8 +118,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(())
     }
 
-    /// Returns the number of entities, up to the [`limit`](Self::limit). The service cannot count, so all of them are read. Rows that the store cannot represent
-    /// are not counted; see [`EntityPage::skipped`].
+    /// Returns the number of entities, up to the [`limit`](Self::limit). The service cannot count entities, so all of them are read. Rows that the store cannot
+    /// represent are not counted; see [`EntityPage::skipped`].
     ///
     /// # Errors
     /// Any error from [`page`](Self::page).

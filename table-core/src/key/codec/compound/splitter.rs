@@ -89,7 +89,8 @@ impl<'a> Splitter<'a> {
         Some(())
     }
 
-    /// Returns the error for a key that does not match its pieces. The error names the next literal, or `wanted` if the next piece is not a literal.
+    /// Returns the error for a key that does not match its pieces. The error names the next literal. If the next piece is not a literal, the error names
+    /// `wanted`.
     #[cold]
     fn unexpected(&self, wanted: &str) -> Error {
         match self.pieces.first() {

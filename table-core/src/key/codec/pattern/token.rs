@@ -1,4 +1,4 @@
-//! The tokens of a pattern, packed into one number, which can be a const parameter.
+//! The tokens of a pattern. They are packed into one number, which can be a const parameter.
 
 use crate::key::codec::name::Name;
 
