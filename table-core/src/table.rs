@@ -71,7 +71,7 @@ use crate::table::layout::SchemaTracker;
 /// [`TableStoreExt::table`] creates a handle. Cloning a handle is cheap.
 ///
 /// Reads take [`Selection`](crate::Selection)s, whose types indicate the cost of the read. Writes require a [`PlainEntity`](crate::entity::PlainEntity), which
-/// has no derived rows to maintain. A handle of an [`UntypedTable`](crate::UntypedTable) writes [`TableEntity`](crate::TableEntity) values.
+/// has no derived rows to maintain. An [`UntypedTable`](crate::UntypedTable) writes [`TableEntity`](crate::TableEntity) values instead.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};

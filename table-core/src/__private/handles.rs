@@ -33,7 +33,7 @@ pub const fn require_no_outbox(of: &EntitySchema, needs_outbox: bool) {
     }
 }
 
-/// Fails if a write of an entity requires follow-up writes, but its outbox records nothing.
+/// Fails if a write of an entity requires follow-up writes, but the outbox records nothing.
 ///
 /// # Panics
 /// Panics at compile time if the entity has copies, or an index in another partition or table.

@@ -51,7 +51,7 @@ reported_once! {
 #[derive(Clone, Debug)]
 pub enum UpdateFrom<E> {
     /// An entity the caller has already read. The first attempt uses its `ETag` and does not read the entity again. This saves a request, unless another writer
-    /// has changed the entity in the meantime. A change that removes a property must still read the row, and then replaces it.
+    /// has changed the entity in the meantime. If the change removes a property, the update must still read the row, and then replaces it.
     Read(Versioned<E>),
     /// The key of an entity to read.
     Key(Selection<E, Point>),

@@ -53,7 +53,7 @@ pub struct SchemaRecord {
     pub accepted: Option<String>,
     /// The number of schemas stored so far for this entity type, including this one.
     pub generation: u64,
-    /// The time when this schema replaced its predecessor, in [ticks](crate::ticks). The clock is that of the program that replaced it.
+    /// The time when this schema replaced its predecessor, in [ticks](crate::ticks). The time is from the clock of the program that stored this schema.
     pub since: Option<u64>,
     /// The fingerprints of the superseded schemas, oldest first.
     pub superseded: Vec<String>,

@@ -1,4 +1,4 @@
-//! The parts of a stored schema that the running program does not know. They are properties, indexes, a feed, and copies.
+//! The parts of a stored schema that the running program does not know. They can be properties, indexes, a feed, or copies.
 
 use table_store::{Error, Result};
 
