@@ -11,8 +11,11 @@ use crate::schema::KeyPiece;
 
 /// Returns `true` if it can be proven that no string [matches](fits) both layouts. `false` means that no proof was found.
 ///
-/// The proof can be a difference between literals at the start, a difference in length, a character that one layout requires and the other excludes, or
-/// disjoint sets of characters at the same distance from the start or the end.
+/// A proof is one of these differences:
+/// - different literals at the start;
+/// - different lengths;
+/// - a character that one layout requires and the other excludes;
+/// - disjoint sets of characters at the same distance from the start or the end.
 ///
 /// ```
 /// use table_core::{Entity, schema::disjoint};

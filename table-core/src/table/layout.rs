@@ -49,11 +49,12 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// - If no schema of `E` is stored, but a schema with the same key format is, then `E` may be a renamed type. This is an error if the table contains rows
     ///   with such keys. Keep the stored name of the type with `#[entity(schema_name = "…")]`, or call [`accept_schema`](Self::accept_schema).
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. They are also errors if the schema of `E` lacks an
-    ///   index, a feed or copies of the stored schema, because running programs rely on these being complete. After an error, nothing has changed. If the
-    ///   schema of one member of a set is refused, no schema of the set is stored.
+    ///   index, a feed or copies of the stored schema. Running programs rely on these being complete. After an error, nothing has changed. If the schema of one
+    ///   member of a set is refused, no schema of the set is stored.
     /// - If the schema of `E` has been superseded, the program is an older version. It may run if its schema lacks only optional properties, and indexes, feeds
     ///   or copies whose backfill has not begun. Its schema may declare or require additional properties. The stored schema is then not changed. In all other
-    ///   cases, opening the table is an error, unless the table has no rows and the schema of `E` has every index, feed and copy of the stored schema.
+    ///   cases, opening the table is an error. The only exception is a table without rows, if the schema of `E` has every index, feed and copy of the stored
+    ///   schema.
     ///
     /// Before a write, the handle and its clones check the stored schema again if the last check is older than [five seconds](LEASE). If the program's schema
     /// is older and lacks an index, a feed or copies whose backfill has not begun, this check records that an older program is running. The start of the

@@ -231,8 +231,8 @@ mod tests {
         }
     }
 
-    /// Checks the part's fault. It must be set if and only if the source accepts at least one sample text, but the part accepts none of the accepted texts that
-    /// contain letters. Returns a description if the fault is wrong.
+    /// Checks the part's fault. It must be set if and only if two conditions hold: the source accepts at least one sample text, and the part accepts none of
+    /// those that contain letters. Returns a description if the fault is wrong.
     fn wrong<C: KeyCodec<String>, P: DerivedPart<String>>() -> Option<String> {
         let is_refused = |encode: fn(&String, &mut String) -> Result<()>| {
             VALUES.into_iter().filter(move |value| encode(&(*value).to_owned(), &mut String::new()).is_err())
