@@ -11,9 +11,9 @@ use crate::selection::{Class, Keys, Selection};
 impl<E: Entity, C: Class> Selection<E, C> {
     /// Excludes the index rows of `E` (copies and lists) from the ranges, if a leading literal distinguishes their keys from entity keys.
     ///
-    /// Usually, the literal is at the start of the `RowKey`. If the `RowKey` of an index row may equal that of an entity, the literal at the start of the
-    /// index's `PartitionKey` is used instead. This requires that the index has separate partitions in the same table. These partitions are then excluded, and
-    /// `Entities` does not insert an entity into them.
+    /// The literal is at the start of the `RowKey`. If the index has separate partitions in the same table, it may also be at the start of the `PartitionKey`.
+    /// Such partitions are excluded if no entity can be in them. They are also excluded if the `RowKey` of an index row may equal that of an entity, unless the
+    /// entities' own `PartitionKey`s start with the literal. `Entities` does not insert an entity into an excluded partition.
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};
