@@ -1,4 +1,4 @@
-//! Functions and types for generated code. They are public only because macros expand in other crates, and are not part of the API.
+//! Functions and types for generated code. They are not part of the API. They are public only because macros expand in other crates.
 //!
 //! Macro expansions contain only constants and calls. The comment on each function names the generated method that calls it. Expansions use only the paths in
 //! this module, so they also compile against a crate that re-exports it.

@@ -1,4 +1,4 @@
-//! Access patterns: the queries a program sends, each declared with its maximum cost (design promise 2).
+//! Access patterns are the queries that a program sends. Each is declared with its maximum cost (design promise 2).
 
 mod ceiling;
 #[cfg(feature = "derive")]
@@ -10,8 +10,9 @@ pub use ceiling::{SameSource, WithinCeiling};
 
 use crate::query::QueryClass;
 
-/// The run-time description of an access pattern, used for documentation and for cost and load estimates. Created by
-/// [`access_patterns!`](crate::access_patterns), which documents the syntax.
+/// The run-time description of an access pattern. It is used for documentation, and to estimate costs and load.
+///
+/// [`access_patterns!`](crate::access_patterns) creates it, and documents the syntax.
 ///
 /// ```
 /// use table_core::{Entity, access_patterns};
@@ -45,7 +46,7 @@ pub struct AccessPattern {
     pub arguments: &'static [&'static str],
     /// The name of the entity type.
     pub entity: &'static str,
-    /// The table read by the pattern: the entity's table or the index's table.
+    /// The table that the pattern reads, which is the entity's table or the index's table.
     pub table: &'static str,
     /// The maximum cost class (CLS-1).
     pub ceiling: QueryClass,

@@ -1,4 +1,4 @@
-//! Untyped entities: a key and named values, for data whose schema the program does not know.
+//! Untyped entities have a key and named values. They store data with a schema that the program does not know.
 
 mod json;
 
@@ -13,13 +13,12 @@ use crate::row::{Row, RowWriter};
 use crate::schema::EntitySchema;
 use crate::ticks;
 
-/// An entity without a declared type: its key, its named properties, and its version if it was read from a store.
+/// An entity without a declared type. It has a key, named properties, and a version if it was read from a store.
 ///
 /// - Properties keep the order of their first insertion. The order does not affect equality (PROP-7).
-/// - Names are case-sensitive (PROP-1). When the entity is written, the names, number and sizes of its properties are checked against the
-///   store's limits.
-/// - A lookup is a linear search; an entity has at most 252 properties (ENT-2).
-/// - The serde format is the service's JSON with minimal metadata: a value is annotated with its type if JSON does not have that type (JSON-3).
+/// - Names are case-sensitive (PROP-1). A write of the entity checks the names, number and sizes of its properties against the store's limits.
+/// - A lookup is a linear search. An entity has at most 252 properties (ENT-2).
+/// - The serde format is the service's JSON with minimal metadata. A value is annotated with its type if JSON does not have that type (JSON-3).
 ///
 /// ```
 /// use table_core::{TableEntity, Value};
@@ -74,7 +73,9 @@ impl TableEntity {
         None
     }
 
-    /// Removes a property and returns its value. To remove it from the stored entity, replace the entity: a merge keeps omitted properties (MRG-3).
+    /// Removes a property and returns its value.
+    ///
+    /// A merge does not remove the property from the stored entity, because a merge keeps omitted properties (MRG-3). Use a replace instead.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         let index = self.properties.iter().position(|(found, _)| found == name)?;
         Some(self.properties.remove(index).1)
@@ -110,13 +111,14 @@ impl TableEntity {
         &self.key
     }
 
-    /// Returns the version from the last read or update of the entity, or `None` if it has not been read or updated.
+    /// Returns the version from the last read or update of the entity, or `None` if there was none.
     #[must_use]
     pub const fn etag(&self) -> Option<&ETag> {
         self.etag.as_ref()
     }
 
-    /// Returns the time of the last write, or `None` if the entity has not been read or updated. Do not use it to order events of different entities (ETAG-7).
+    /// Returns the time of the last write, or `None` if the entity has not been read or updated. Do not compare the times of different entities to order events
+    /// (ETAG-7).
     #[must_use]
     pub fn timestamp(&self) -> Option<DateTime<Utc>> {
         self.timestamp.and_then(ticks::to_datetime)

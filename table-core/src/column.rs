@@ -1,4 +1,4 @@
-//! Typed columns: the properties of an entity with their names and types, and conditions on them.
+//! Typed columns represent the properties of an entity, with their names and types. Conditions compare them with values.
 
 mod condition;
 mod forms;
@@ -23,7 +23,7 @@ pub use operand::{BoolColumn, Operand, Operands, Text};
 pub use operand::{Itself, WithoutOption};
 pub use role::{Indexed, IsType, OfKey, OutsideKey, Patchable, Plain, Projected, Settable};
 
-/// A property of the entity `E`, of type `T`, such as `Employee::AGE`. Created by `#[derive(Entity)]`.
+/// A property of type `T` in the entity `E`, such as `Employee::AGE`. `#[derive(Entity)]` creates a constant for each property.
 ///
 /// Constants in conditions have the Edm type of the column (FIL-15, FIL-16). A comparison does not compile if the types can never match.
 ///
@@ -40,14 +40,14 @@ pub use role::{Indexed, IsType, OfKey, OutsideKey, Patchable, Plain, Projected, 
 /// assert_eq!(condition.into_filter().to_string(), text);
 /// ```
 ///
-/// The marker `K` is [`OfKey`] if the key depends on the property, [`Indexed`] if an index may depend on it, and otherwise [`Plain`]. A patch of a
-/// [`Table`](crate::Table) can set plain columns only.
+/// The marker `K` depends on the role of the property. It is [`OfKey`] if the key depends on the property, [`Indexed`] if an index may depend on it, and
+/// otherwise [`Plain`]. A patch of a [`Table`](crate::Table) can set plain columns only.
 pub struct Column<E, T, K = Plain> {
     name: &'static str,
     of: PhantomData<Of<E, T, K>>,
 }
 
-/// The type parameters of a column (the entity, the value and the marker), as a function type for `PhantomData`.
+/// The type parameters of a column, which are the entity, the value and the marker. They form a function type for `PhantomData`.
 type Of<E, T, K> = fn() -> (E, T, K);
 
 impl<E, T, K> Column<E, T, K> {
@@ -58,7 +58,7 @@ impl<E, T, K> Column<E, T, K> {
         Self { name, of: PhantomData }
     }
 
-    /// Returns a hash of the property's name, which identifies the property in const generic arguments. Called by generated code.
+    /// Returns a hash of the property's name. It identifies the property in const generic arguments. Called by generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn number(&self) -> u64 {
@@ -87,17 +87,17 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Eq, value)
     }
 
-    /// Matches entities whose property differs from the value, including a property stored as a different type (FIL-16). An entity without the property
-    /// does not match (FIL-11); to include such entities, write `!column.eq(value)` (FIL-12).
+    /// Matches entities whose property differs from the value, including a property stored as a different type (FIL-16).
+    ///
+    /// An entity without the property does not match (FIL-11). To include such entities, write `!column.eq(value)` (FIL-12).
     pub fn ne<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Ne, value)
     }
 
-    /// Matches entities whose property is greater than the value. For a `Uuid`, the result depends on the store, because stores may order UUIDs differently
-    /// (FIL-14).
+    /// Matches entities whose property is greater than the value. Stores may order UUIDs differently, so the result for a `Uuid` depends on the store (FIL-14).
     ///
-    /// IP addresses and enums are compared as stored text, which may sort differently from the values: `10.0.0.9` is greater than `10.0.0.10`. The same
-    /// applies to [`ge`](Self::ge), [`lt`](Self::lt) and [`le`](Self::le).
+    /// IP addresses and enums are compared as stored text, which may sort differently from the values. For example, `10.0.0.9` is greater than `10.0.0.10`. The
+    /// same applies to [`ge`](Self::ge), [`lt`](Self::lt) and [`le`](Self::le).
     pub fn gt<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Gt, value)
     }
@@ -132,7 +132,7 @@ impl<E, T, K> Column<E, T, K> {
         Condition::any(values.into_operands().map(|value| self.eq(value)))
     }
 
-    /// Matches entities that lack the property (FIL-12). `!column.is_absent()` matches entities that have the property, with any type.
+    /// Matches entities that lack the property (FIL-12). `!column.is_absent()` matches entities that have the property, whatever its type.
     ///
     /// ```
     /// use table_core::Column;
@@ -147,7 +147,7 @@ impl<E, T, K> Column<E, T, K> {
     }
 }
 
-// The bounds are on the methods instead of the `impl`, so rustc prints each bound's own message and error number.
+// The bounds are on the methods, not on the `impl`, so rustc prints the message and error number of each bound.
 impl<E, T, K> Column<E, T, K> {
     /// Matches entities whose property is `true` (FIL-13). `!column.is_true()` also matches entities that lack the property.
     pub fn is_true(self) -> Condition<E>
@@ -157,7 +157,7 @@ impl<E, T, K> Column<E, T, K> {
         Condition::from_filter(Filter::flag(self.name))
     }
 
-    /// Matches entities whose property starts with the prefix (FIL-19). The comparison is case-sensitive; an empty prefix matches any text.
+    /// Matches entities whose property starts with the prefix (FIL-19). The comparison is case-sensitive. An empty prefix matches any text.
     pub fn starts_with(self, prefix: &str) -> Condition<E>
     where
         T: Text,

@@ -1,4 +1,4 @@
-//! Entity groups: related entities of several types, read into one struct by one range query (PAT-CK-1).
+//! Entity groups contain related entities of several types. One range query reads a group into one struct (PAT-CK-1).
 
 mod fault;
 mod field;
@@ -16,8 +16,9 @@ use crate::query::{EntityRef, KeyRange, TextRange};
 use crate::schema::EntitySchema;
 use crate::selection::{Class, Partition, Point};
 
-/// A struct of [`One`] and [`Many`] fields, filled from adjacent entities in one partition. Implemented by
-/// [`#[derive(EntityGroup)]`](derive@crate::EntityGroup). [`Table::read_group`](crate::Table::read_group) reads a group.
+/// A struct of [`One`] and [`Many`] fields, which is filled from adjacent entities in one partition.
+///
+/// [`#[derive(EntityGroup)]`](derive@crate::EntityGroup) implements this trait, and [`Table::read_group`](crate::Table::read_group) reads a group.
 ///
 /// ```
 /// use table_core::group::{Many, One};
@@ -62,15 +63,16 @@ use crate::selection::{Class, Partition, Point};
 /// # }.block_on().unwrap();
 /// ```
 pub trait EntityGroup: Sized {
-    /// The type of the selection that identifies a group: a key that is a prefix of each key in the group ([`Point`]), or the group's partition
-    /// ([`Partition`]).
+    /// The class of the selection that identifies a group. [`Point`] selects a key that is a prefix of each key in the group, and [`Partition`] selects the
+    /// group's partition.
     type Named: GroupScope;
 
     /// Sorts the rows of one range into the fields of the group.
     ///
     /// # Errors
-    /// `ResourceNotFound` if the entity of a [`One`] is missing; `EntityMismatch` if several entities belong to a [`One`], if a row belongs to no member and
-    /// the group has no `#[other]` field, or if a row does not match its key.
+    /// - `ResourceNotFound` if the entity of a [`One`] is missing.
+    /// - `EntityMismatch` if several entities belong to a [`One`].
+    /// - `EntityMismatch` if a row belongs to no member and the group has no `#[other]` field, or if a row does not match its key.
     fn from_rows<'a>(rows: impl Iterator<Item = EntityRef<'a>>) -> Result<Self>;
 }
 
@@ -106,7 +108,9 @@ pub trait EntityGroup: Sized {
 )]
 pub trait GroupOf<E: Entity>: EntityGroup {}
 
-/// A class of selections that can identify a group. Sealed: [`Point`], which identifies all rows whose keys start with the selected key, or [`Partition`].
+/// A class of selections that can identify a group.
+///
+/// The trait is sealed. [`Point`] identifies all rows whose keys start with the selected key, and [`Partition`] identifies all rows of a partition.
 ///
 /// ```
 /// use table_core::group::GroupScope;
@@ -159,11 +163,12 @@ impl GroupScope for Partition {
     }
 }
 
-/// Excludes rows reserved for patterns from a range. A range of a whole partition is split into the ranges before and after these rows; any other range is
-/// returned unchanged. An owner with an empty RowKey has a whole partition as its range.
+/// Excludes rows reserved for patterns from a range.
 ///
-/// A pattern that deletes a group must not read the reserved rows, such as pending intents. A partition may also contain far more reserved rows than other
-/// rows.
+/// A range of a whole partition, such as that of an owner with an empty RowKey, is split into the ranges before and after these rows. Any other range is
+/// returned unchanged.
+///
+/// A pattern that deletes a group must not read the reserved rows, such as pending intents. Such rows may also far outnumber the other rows of a partition.
 #[doc(hidden)]
 #[must_use]
 pub fn unreserved(range: KeyRange) -> Vec<KeyRange> {
@@ -181,8 +186,8 @@ pub fn unreserved(range: KeyRange) -> Vec<KeyRange> {
     [before, after].map(|row_key| KeyRange { row_key, ..range.clone() }).into()
 }
 
-/// Skips an index row of a member, as a query for the member does. If the group has no `#[other]` field, this function is called for each row that belongs to
-/// no member.
+/// Skips an index row of a member, as a query for the member does. If the group has no `#[other]` field, every row that belongs to no member is passed to this
+/// function.
 ///
 /// # Errors
 /// `EntityMismatch` if the row is not an index row of a member (PAT-HET-6).

@@ -1,4 +1,4 @@
-//! Indexes: the extra rows stored for an entity's secondary lookups, and the traits for reading these rows.
+//! Indexes store extra rows for secondary lookups of an entity. The traits in this module read these rows.
 
 mod consistency;
 mod part;
@@ -19,10 +19,9 @@ use crate::query::EntityRef;
 use crate::row::Row;
 use crate::schema::IndexSchema;
 
-/// An index (a secondary lookup), represented by a type: `EmployeeByEmail` for `#[index(ByEmail, …)]` on `Employee`. Only `#[derive(Entity)]` implements this
-/// trait.
+/// A type that represents an index, such as `EmployeeByEmail` for `#[index(ByEmail, …)]` on `Employee`. Only `#[derive(Entity)]` implements this trait.
 ///
-/// The functions are pure: they only compute an entity's copy or list entry, and write nothing. [`Entity::INDEXES`] contains the indexes of an entity.
+/// The functions are pure. They only compute an entity's copy or list entry, and write nothing. [`Entity::INDEXES`] contains the indexes of an entity.
 ///
 /// ```
 /// use table_core::{Entity, index::Index};
@@ -56,19 +55,20 @@ pub trait Index: Sized + 'static {
     type Entity: Entity;
     /// The schema of the index.
     const SCHEMA: &'static IndexSchema;
-    /// The consistency of the index with the entities: `StronglyConsistent` if both are written in the same transaction, otherwise `EventuallyConsistent`.
-    /// [`IndexSchema::is_same_partition`] returns the same information as a value.
+    /// The consistency of the index with the entities. It is `StronglyConsistent` if both are written in the same transaction, and otherwise
+    /// `EventuallyConsistent`. [`IndexSchema::is_same_partition`] returns the same information as a value.
     type Consistency: Consistency;
 
-    /// Appends the `PartitionKey` and `RowKey` of the entity's row in the index. Returns `false` if the entity is not indexed; in this case, part of the
-    /// keys may already have been appended.
+    /// Appends the `PartitionKey` and `RowKey` of the entity's row in the index. Returns `false` if the entity is not indexed. In that case, part of the keys
+    /// may already have been appended.
     ///
     /// # Errors
     /// `KeyEncoding` if a field's value cannot be encoded.
     fn encode_key(entity: &Self::Entity, partition_key: &mut String, row_key: &mut String) -> Result<bool>;
 
-    /// Encodes the properties of the entity's copy, or of its list entry. A list entry contains the properties that identify the entity: its key fields that
-    /// are missing from the list's key.
+    /// Encodes the properties of the entity's copy, or of its list entry.
+    ///
+    /// A list entry contains the entity's key fields that are missing from the list's key. Together, they identify the entity.
     ///
     /// # Errors
     /// Any error from [`Entity::to_row`].

@@ -1,4 +1,4 @@
-//! Layout files: a program's schemas and golden rows, committed with the program and checked by a test.
+//! Layout files contain a program's schemas and golden rows. They are committed with the program and checked by a test.
 //!
 //! ```no_run
 //! # use table_core::Entity;
@@ -15,13 +15,16 @@
 //! # fn main() { the_layout_is_the_committed_one() }
 //! ```
 //!
-//! If the file and the program differ, the test fails with the [compatibility](crate::schema::Compatibility) and the differing lines. `TABLES_UPDATE=1 cargo
-//! test` rewrites the file if the compatibility is *needs backfill* or better; `TABLES_UPDATE=force` always rewrites it. The change to the file can then be
-//! reviewed with the code.
+//! If the file and the program differ, the test fails with the [compatibility](crate::schema::Compatibility) and the differing lines.
+//!
+//! `TABLES_UPDATE=1 cargo test` rewrites the file if the compatibility is *needs backfill* or better. `TABLES_UPDATE=force` always rewrites it. The change to
+//! the file can then be reviewed with the code.
 //!
 //! For each entity type, the file contains the schema, its fingerprint, and the properties removed from it. For each sample, it contains the key, the encoded
-//! row in hexadecimal, and the OData JSON. Every run decodes the golden rows (the encoded samples in the file) with the program's schema and encodes their keys
-//! again. If a row cannot be read or its key differs, the compatibility is *needs rewrite*, regardless of the schemas.
+//! row in hexadecimal, and the OData JSON. The encoded samples are called golden rows.
+//!
+//! Every run decodes the golden rows with the program's schema and encodes their keys again. If a row cannot be read or its key differs, the compatibility is
+//! *needs rewrite*, regardless of the schemas.
 
 mod diff;
 mod fault;
@@ -44,10 +47,10 @@ use crate::schema::{Compatibility, compare_with_removed};
 /// The environment variable that permits the test to rewrite a layout file.
 const VARIABLE: &str = "TABLES_UPDATE";
 
-/// The test's permission to rewrite a layout file that differs from the program.
+/// The permission of a test to rewrite a layout file that differs from the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateMode {
-    /// Never rewrites the file: a difference is an error.
+    /// Never rewrites the file. A difference is an error.
     Never,
     /// Rewrites the file if the compatibility is *needs backfill* or better.
     Allowed,
@@ -56,7 +59,7 @@ pub enum UpdateMode {
 }
 
 impl UpdateMode {
-    /// Reads the mode from the environment variable [`VARIABLE`], which must be unset, empty, `0`, `1` or `force`.
+    /// Reads the mode from the environment variable [`VARIABLE`]. The variable must be unset, empty, `0`, `1` or `force`.
     ///
     /// # Errors
     /// `InvalidInput` if the variable has another value.
@@ -91,7 +94,8 @@ impl UpdateMode {
 /// ```
 ///
 /// # Errors
-/// - `SchemaMismatch`, with the compatibility and the differing lines, if the file and the program differ and `update` does not allow rewriting the file.
+/// - `SchemaMismatch` if the file and the program differ, and `update` does not allow rewriting the file. The error contains the compatibility and the
+///   differing lines.
 /// - `Corrupted` if the file is not in the format of layout files.
 /// - `OutOfRangeInput` if a sample cannot be written as JSON.
 /// - `Io` if the file cannot be read or written.
@@ -131,7 +135,7 @@ fn failed(verb: &'static str, path: &Path, source: io::Error) -> Error {
     Error::of(LayoutFileFault::File { verb, path: path.to_owned(), source })
 }
 
-/// The result of a comparison: the worst compatibility among the differences, and a report on all of them.
+/// The result of a comparison. It contains the worst compatibility among the differences, and a report on all of them.
 struct Judged {
     compatibility: Compatibility,
     report: String,
@@ -178,7 +182,7 @@ impl Judged {
 
 /// Compares the layouts of entity types with a layout file in the package. Call this macro in a test.
 ///
-/// The path is relative to the package's directory. The samples for an entity type are an array, a slice or a vector; without samples, only the schema is
+/// The path is relative to the package's directory. The samples for an entity type are an array, a slice or a vector. Without samples, only the schema is
 /// checked. See [`layout_file`](crate::layout_file).
 ///
 /// # Panics

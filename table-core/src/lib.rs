@@ -1,7 +1,8 @@
-//! Typed table storage: key encodings, typed queries, transactions and queues, on an embedded engine or on a service.
+//! Typed table storage with key encodings, typed queries, transactions and queues, on an embedded engine or on a service.
 //!
-//! A table store orders entities by two strings, PartitionKey and RowKey. A derive macro maps a struct to these keys: attributes specify the fields of each key
-//! and their encoding, so numbers and dates sort correctly as strings. A query's type shows which key parts are given, and thus its cost.
+//! A table store orders entities by two strings, PartitionKey and RowKey. A derive macro maps a struct to these keys. Its attributes specify the fields of each
+//! key and how they are encoded, so numbers and dates sort correctly as strings. The type of a query shows which key parts are given, and therefore how much
+//! the query costs.
 //!
 //! ```
 //! use table_core::{BlockOn, Engine, Entity, TableStoreExt};
@@ -73,7 +74,7 @@ pub mod column;
 mod derive;
 #[cfg(feature = "embedded")]
 pub mod embedded {
-    //! The embedded engine: tables and queues in a folder or in memory, with the service's semantics.
+    //! The embedded engine, which stores tables and queues in a folder or in memory, with the service's semantics.
 
     #[doc(inline)]
     pub use table_engine::*;

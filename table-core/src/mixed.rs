@@ -1,9 +1,10 @@
-//! Mixed partitions: the classification of stored rows in a table that contains several entity types.
+//! Classifies stored rows in a table that contains several entity types.
 //!
-//! A partition may contain an entity and the rows that are part of it, entities of several kinds, the copies and lists of indexes, and rows reserved for
-//! patterns. An entity declares which other rows may occur: the rows of its indexes, and, with `#[entity(set = Desk)]`, the rows of its [set](crate::set)'s
-//! members and their indexes. Reading one type returns the rows of this type and skips the other declared rows. A row that belongs to no declared type causes
-//! an error with the row's key (PAT-HET-6).
+//! A partition may contain entities of several kinds, the rows that are part of an entity, the copies and lists of indexes, and rows reserved for patterns.
+//!
+//! An entity declares which other rows may occur. These are the rows of its indexes and, with `#[entity(set = Desk)]`, the rows of all members of its
+//! [set](crate::set) and their indexes. A read of one type returns the rows of this type and skips the other declared rows. A row that belongs to no declared
+//! type causes an error with the row's key (PAT-HET-6).
 
 mod fault;
 
@@ -16,7 +17,7 @@ use crate::query::EntityRef;
 use crate::schema::{EntitySchema, IndexSchema, fits};
 use crate::set::is_of;
 
-/// The classification of a stored row for an entity type.
+/// The result of classifying a stored row for an entity type.
 ///
 /// ```
 /// use table_core::mixed::{RowOwner, classify_key};
@@ -69,8 +70,10 @@ pub fn classify_row<E: Entity>(entity: EntityRef<'_>) -> Result<RowOwner> {
     other::<E>(is_other, E::SCHEMA.table, entity.partition_key, entity.row_key)
 }
 
-/// Classifies a key without reading its row. `Own` means that the key matches `E`. The row still belongs to another type if its `EntityType`, which is not part
-/// of the key, differs from the kind of `E`.
+/// Classifies a key without reading its row.
+///
+/// `Own` means that the key matches `E`. The row may still belong to another type, because its `EntityType` is not part of the key, and may differ from the
+/// kind of `E`.
 ///
 /// # Errors
 /// `EntityMismatch` (PAT-HET-6), with the key, if the key belongs to no declared type.

@@ -1,4 +1,4 @@
-//! Rust types that can be stored as properties. Each has one Edm type. A property that may be absent is an `Option` (ENT-3, TYPE-1).
+//! Rust types that can be stored as properties. Each type has one Edm type. An `Option` is a property that may be absent (ENT-3, TYPE-1).
 
 mod chunks;
 #[cfg(feature = "rust_decimal")]
@@ -49,8 +49,8 @@ use crate::row::{RowReader, RowView, RowWriter};
 /// | `Option<T>` | like `T`, or absent |
 ///
 /// An `Edm.DateTime` has a resolution of 100 ns. A `DateTime<Utc>` with a finer resolution is truncated (TICK-6), so the entity read back differs from the
-/// written one. [`ticks::truncate`](crate::ticks::truncate) truncates a value beforehand, and [`entity::check_round_trip`](crate::entity::check_round_trip)
-/// detects untruncated values in a test.
+/// written one. To truncate a value beforehand, use [`ticks::truncate`](crate::ticks::truncate). To detect untruncated values in a test, use
+/// [`entity::check_round_trip`](crate::entity::check_round_trip).
 ///
 /// A custom type can delegate to one of these types:
 ///
@@ -94,7 +94,7 @@ pub trait Property: Sized {
     const EDM: EdmType;
     /// `true` if the value may be absent.
     const OPTIONAL: bool = false;
-    /// The metadata needed by generated code. It is a single constant, because each constant referenced by an expansion adds to the compile time.
+    /// The metadata that generated code needs. It is a single constant, because each constant referenced by an expansion adds to the compile time.
     #[doc(hidden)]
     const FACTS: PropertyFacts =
         PropertyFacts { edm: Self::EDM, optional: Self::OPTIONAL, is_option_twice: false };
@@ -108,12 +108,13 @@ pub trait Property: Sized {
     /// Converts a stored value to this type. The stored value is `None` if the property is absent.
     ///
     /// # Errors
-    /// `EntityMismatch` if the value is absent or has a different type. An `Int32` is accepted as an `Int64` or a `Double`, because writers that
-    /// omit type annotations lose the difference (ENG-12).
+    /// `EntityMismatch` if the value is absent or has a different type. An `Int32` is accepted as an `Int64` or a `Double`. Writers that omit type annotations
+    /// lose the difference (ENG-12).
     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self>;
 
-    /// Reads the next property of a row if it has this name and type. If this method returns `None`, call [`from_value`](Self::from_value) instead. This fast
-    /// path for built-in types avoids an intermediate value.
+    /// Reads the next property of a row if it has this name and type. If this method returns `None`, call [`from_value`](Self::from_value) instead.
+    ///
+    /// This is a fast path for built-in types, which avoids an intermediate value.
     #[doc(hidden)]
     #[inline]
     fn from_next(_row: &mut RowReader<'_>, _name: &str) -> Option<Self> {
@@ -127,8 +128,9 @@ pub trait Property: Sized {
         Self::from_next(row, name).map(|value| *self = value).is_some()
     }
 
-    /// Reads the next property of a row. On failure, returns `None` and stores the error in `search`. Called by generated code. The function belongs to this
-    /// trait so that rustc reports an unsupported property type only once.
+    /// Reads the next property of a row. On failure, returns `None` and stores the error in `search`. Called by generated code.
+    ///
+    /// This function belongs to the trait, so rustc reports an unsupported property type only once.
     #[doc(hidden)]
     #[inline]
     fn read_next(search: &mut Search<'_>, name: &'static str) -> Option<Self> {
@@ -190,7 +192,7 @@ pub fn read<T: Property>(row: RowView<'_>, name: &str, hint: &mut usize) -> Resu
     T::from_value(row.find(name, hint)?).map_err(|error| error.with_property(name))
 }
 
-/// Reads a property that the fast path could not read, because it is not the next property of the row, needs a conversion, or is malformed.
+/// Reads a property that the fast path could not read. The property is not the next one in the row, needs a conversion, or is malformed.
 #[inline(never)]
 fn read_anywhere<T: Property>(search: &mut Search<'_>, name: &'static str) -> Option<T> {
     let read = read(search.row.row(), name, &mut search.row.next);

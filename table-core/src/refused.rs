@@ -7,8 +7,10 @@ pub trait Refused {
     fn refuse<R>(&self) -> R;
 }
 
-/// Declares methods inside an `impl`. Each entry lists a bound and its methods, with a placeholder for each argument. If one of the program's traits has a
-/// method with the same name that takes `self` or `&self`, rustc calls that method instead, because these methods take `&mut self`.
+/// Declares methods inside an `impl`. Each entry lists a bound and its methods, with a placeholder for each argument.
+///
+/// The methods take `&mut self`. If one of the program's traits has a method with the same name that takes `self` or `&self`, rustc therefore calls that method
+/// instead.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_methods {
@@ -26,8 +28,10 @@ macro_rules! __refused_methods {
 pub(crate) use __refused_methods as refused_methods;
 
 /// Declares methods with names from other libraries, in an `impl` with a bound that no type satisfies. rustc checks the bound of an `impl` before the arguments
-/// of a call, so it shows the bound's message whatever the arguments are. Do not use this macro for a name that `Iterator` or [`refused_of_values`] also uses:
-/// rustc would then find several unsatisfied bounds and show no message.
+/// of a call, so it shows the bound's message whatever the arguments are.
+///
+/// Do not use this macro for a name that `Iterator` or [`refused_of_values`] also uses. In that case, rustc would find several unsatisfied bounds and show no
+/// message.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_by_name {
@@ -39,8 +43,10 @@ macro_rules! __refused_by_name {
 }
 pub(crate) use __refused_by_name as refused_by_name;
 
-/// Declares methods with names from other libraries in a trait for stores or entities. Calling such a method is a compile error that contains a hint. If one of
-/// the program's traits has a method with the same name that takes `self` or `&self`, rustc calls that method instead, because these methods take `&mut self`.
+/// Declares methods with names from other libraries in a trait for stores or entities. Calling such a method is a compile error that contains a hint.
+///
+/// The methods take `&mut self`. If one of the program's traits has a method with the same name that takes `self` or `&self`, rustc therefore calls that method
+/// instead.
 macro_rules! refused_of_values {
     ($($bound:path: $($name:ident($($value:tt),*))*;)*) => {$($(
         #[doc(hidden)]

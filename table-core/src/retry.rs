@@ -1,4 +1,4 @@
-//! The retry policy for write conflicts: the number of attempts and the backoff (RTY-1, CON-3).
+//! The retry policy for write conflicts, which sets the number of attempts and the backoff (RTY-1, CON-3).
 
 use std::time::Duration;
 
@@ -6,10 +6,11 @@ use table_store::{Error, ErrorCode, Result};
 
 use crate::runtime::{Backoff, Runtime};
 
-/// A retry policy for write conflicts: the maximum number of attempts, and the jittered delays between them. The upper bound of the delays doubles after each
-/// attempt, up to a maximum.
+/// A retry policy for write conflicts. It contains the maximum number of attempts, and the delays between them.
 ///
-/// All read-modify-write loops use this policy: [`Table::update`](crate::Table::update) and all patterns.
+/// The delays are random. Their upper bound doubles after each attempt, up to a maximum.
+///
+/// All read-modify-write loops use this policy, including [`Table::update`](crate::Table::update) and all patterns.
 ///
 /// ```
 /// use std::time::Duration;
@@ -41,7 +42,7 @@ impl Retry {
     /// (CON-5).
     pub const ATTEMPTS: usize = 64;
 
-    /// Creates a policy with at most `attempts` attempts; zero counts as one. The first delay is at most `first`, and every delay is at most `most`.
+    /// Creates a policy with at most `attempts` attempts. Zero counts as one. The first delay is at most `first`, and every delay is at most `most`.
     #[must_use]
     pub fn new(attempts: usize, first: Duration, most: Duration) -> Self {
         Self {
@@ -69,14 +70,14 @@ impl Retry {
         self.attempts
     }
 
-    /// Starts a retry loop. `what` describes the contended object in the final error, such as `the entity or its indexes`.
+    /// Starts a retry loop. The final error contains `what`, which describes the contended object, such as `the entity or its indexes`.
     #[must_use]
     pub const fn start(&self, what: &'static str) -> RetryLoop<'_> {
         RetryLoop { retry: self, what, lost: 0 }
     }
 }
 
-/// Creates the default policy: [`Retry::ATTEMPTS`] attempts, a first delay of at most 1 ms, and delays of at most 100 ms.
+/// Creates the default policy, with [`Retry::ATTEMPTS`] attempts, a first delay of at most 1 ms, and delays of at most 100 ms.
 impl Default for Retry {
     fn default() -> Self {
         Self::new(Self::ATTEMPTS, Duration::from_millis(1), Duration::from_millis(100))
@@ -109,7 +110,7 @@ impl RetryLoop<'_> {
     /// Sleeps for the backoff delay before the next attempt. `conflict` is the error from the last attempt, or `None` if the attempt returned no error.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied` (CON-3) if no attempts remain. The error contains the table and key of `conflict`, and has `conflict` as its source.
+    /// `UpdateConditionNotSatisfied` (CON-3) if no attempts remain. The error contains the table and key of `conflict`. Its source is `conflict`.
     pub async fn retry(&mut self, conflict: impl Into<Option<Error>>) -> Result<()> {
         self.lost += 1;
         let Retry { attempts, backoff, pace } = self.retry;

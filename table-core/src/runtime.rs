@@ -20,8 +20,9 @@ type SleepFunction = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Syn
 /// The clock, sleep function and random number generator for code that waits, such as workers, retries and backfills.
 ///
 /// By default, a runtime uses the system clock, and one thread per process wakes all sleeping tasks. This requires no async runtime and does not block an
-/// executor. If the thread cannot be started, the sleeping tasks are polled repeatedly instead, and block the executor for up to a millisecond at a time. In a
-/// program with an async runtime, pass that runtime's timer: `Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
+/// executor. If the thread cannot be started, the sleeping tasks are polled repeatedly instead. They then block the executor for up to a millisecond at a time.
+///
+/// In a program with an async runtime, pass that runtime's timer: `Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -45,7 +46,7 @@ impl Default for Runtime {
 }
 
 impl Runtime {
-    /// Creates the default runtime: the system clock, the timer of the process and a random seed.
+    /// Creates the default runtime, with the system clock, the timer of the process and a random seed.
     #[must_use]
     pub fn new() -> Self {
         let seed = RandomState::new().build_hasher().finish();
@@ -65,8 +66,8 @@ impl Runtime {
 
     /// Sets the function that sleeps for a duration.
     ///
-    /// The future returned by the sleep function should stay pending until the time has passed. If it blocks the thread instead, no other task on the thread
-    /// makes progress, and workers do not extend their leases during a step.
+    /// The future that the function returns should stay pending until the time has passed. If it blocks the thread instead, no other task on the thread makes
+    /// progress, and workers do not extend their leases during a step.
     #[must_use]
     pub fn sleep_by(
         mut self,
@@ -142,8 +143,9 @@ pub fn ticks_of(time: Duration) -> u64 {
     u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX)
 }
 
-/// Exponential backoff with jitter: the upper bound doubles with each attempt, up to a maximum, and each delay is a random time between half the bound and the
-/// bound.
+/// Exponential backoff with jitter.
+///
+/// The upper bound doubles with each attempt, up to a maximum. Each delay is a random time between half the bound and the bound.
 ///
 /// ```
 /// use std::time::Duration;

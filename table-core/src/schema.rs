@@ -28,7 +28,7 @@ pub(crate) use removed::RemovedProperties;
 #[doc(hidden)]
 pub use shape::Shape;
 
-/// The property that marks a copy in an index for deletion by a repair. No field can have this name, and reads of the copy ignore it.
+/// A property that marks a copy in an index. A repair deletes marked copies. No field can have this name, and reads of the copy ignore the property.
 pub const UNCLAIMED: &str = "_unclaimed";
 
 /// The property that contains the [`kind`](EntitySchema::kind) of an entity (PAT-HET-1).
@@ -59,12 +59,11 @@ pub(crate) const REST: &str = "rest";
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntitySchema {
-    /// The name of the schema: the name of the Rust type, or the name set with `schema_name`.
+    /// The name of the schema. This is the name of the Rust type, or the name set with `schema_name`.
     pub entity: &'static str,
     /// The table that stores the entities.
     pub table: &'static str,
-    /// The value of the `EntityType` property, which distinguishes this type from other types in the table, or `None` if the type has no
-    /// kind (PAT-HET-1).
+    /// The value of the `EntityType` property, or `None` if the type has no kind (PAT-HET-1). The value distinguishes this type from other types in the table.
     pub kind: Option<&'static str>,
     /// The pieces of the `PartitionKey`.
     pub partition_key: &'static [KeyPiece],
@@ -74,8 +73,8 @@ pub struct EntitySchema {
     pub properties: &'static [PropertySchema],
     /// The indexes, in declaration order.
     pub indexes: &'static [IndexSchema],
-    /// The derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`. Contains `rest` if a
-    /// field collects the undeclared properties; the stored schema omits this entry.
+    /// The derived rows other than indexes. These are `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`. Contains `rest`
+    /// if a field collects the undeclared properties. The stored schema omits this entry.
     pub keeps: &'static [&'static str],
 }
 
@@ -135,7 +134,7 @@ impl KeyPiece {
     }
 }
 
-/// A property of an entity type.
+/// A stored property of an entity type.
 ///
 /// ```
 /// use table_core::EdmType;
@@ -161,15 +160,15 @@ pub struct PropertySchema {
 pub struct IndexSchema {
     /// The name of the index.
     pub name: &'static str,
-    /// The kind of row in the index: copies of entities, or lists of keys.
+    /// The kind of row in the index, which is either a copy of an entity or a list of keys.
     pub kind: IndexKind,
     /// `true` if a second entity with the same value is rejected (PAT-INTRA-5).
     pub unique: bool,
     /// The declared maximum number of keys in a list (PAT-IX-4), or `None` if the index stores copies.
     pub at_most: Option<u32>,
-    /// `true` if some entities may be absent from the index, because `when` excludes them or because they have no value for the index's key.
+    /// `true` if some entities may be absent from the index. Either `when` excludes them, or they have no value for the index's key.
     pub sparse: bool,
-    /// The path of the function that selects the indexed entities, or `None` if every entity with a value for the key is indexed.
+    /// The path of the function that selects the indexed entities. `None` if every entity with a value for the key is indexed.
     pub when: Option<&'static str>,
     /// The table of the index rows, or `None` for the entity's table.
     pub table: Option<&'static str>,
@@ -177,10 +176,10 @@ pub struct IndexSchema {
     pub partition_key: Option<&'static [KeyPiece]>,
     /// The pieces of the index rows' `RowKey`.
     pub row_key: &'static [KeyPiece],
-    /// The properties that copies are declared to include, or `None` if copies include all properties (PAT-INTRA-6).
+    /// The properties that copies are declared to include. `None` if copies include all properties (PAT-INTRA-6).
     pub include: Option<&'static [&'static str]>,
-    /// The properties stored in a copy or list entry: first the entity's key fields missing from the row's key, as strings encoded as in the key, then the
-    /// included properties.
+    /// The properties stored in a copy or list entry. The entity's key fields missing from the row's key come first, as strings encoded as in the key. The
+    /// included properties follow.
     pub properties: &'static [PropertySchema],
 }
 
@@ -201,8 +200,8 @@ impl IndexSchema {
         properties: &[],
     };
 
-    /// Returns `true` if index rows are in the same partition as their entity, so that one transaction writes both (PAT-INTRA-4). Other indexes are
-    /// eventually consistent (PAT-INTER-3).
+    /// Returns `true` if index rows are in the same partition as their entity. One transaction then writes both (PAT-INTRA-4). Other indexes are eventually
+    /// consistent (PAT-INTER-3).
     ///
     /// ```
     /// # use table_core::Entity;

@@ -1,4 +1,4 @@
-//! Typed selections: the keys to read, with their cost class as a type parameter (design promise 2).
+//! Typed selections, which contain the keys to read. Their cost class is a type parameter (design promise 2).
 
 mod argument;
 pub(crate) mod fault;
@@ -31,7 +31,7 @@ use table_store::Result;
 use crate::key::EntityKey;
 use crate::query::{KeyRange, QueryClass, TextRange};
 
-/// A cost class, represented by a type. Sealed: only the cost classes of the service exist (CLS-1).
+/// A type that represents a cost class. The trait is sealed, so only the cost classes of the service exist (CLS-1).
 ///
 /// ```
 /// use table_core::selection::{Class, Selection};
@@ -46,7 +46,7 @@ pub trait Class: sealed::Sealed + 'static {
     fn class(ranges: usize) -> QueryClass;
 }
 
-/// A cost class whose result can span several pages: every class except [`Point`].
+/// A cost class whose result can span several pages. Every class except [`Point`] implements this trait.
 ///
 /// ```
 /// use table_core::selection::{Paged, Partition, RowRange};
@@ -95,7 +95,7 @@ macro_rules! class {
 }
 
 class! {
-    /// The complete key: one lookup (DQ-2).
+    /// The complete key, which is read with one lookup (DQ-2).
     Point, _ranges => QueryClass::Point;
     /// A range of rows in one partition (DQ-3).
     RowRange: Paged, _ranges => QueryClass::Range;
@@ -103,15 +103,17 @@ class! {
     Partition: Paged, _ranges => QueryClass::PartitionScan;
     /// A range of partitions, ordered by `PartitionKey`.
     PartitionRange: Paged, _ranges => QueryClass::PartitionRange;
-    /// Several partitions, such as all buckets of a `bucket(…)` key part. Each requires at least one request.
+    /// Several partitions, such as all buckets of a `bucket(…)` key part. Each partition requires at least one request.
     FanOut: Paged, ranges => QueryClass::FanOut(ranges);
     /// All rows of the table (DQ-5).
     Scan, _ranges => QueryClass::TableScan;
 }
 
-/// A selection of entities of type `E` by key. `C` is the cost class, and `F` is the source: [`Primary`] for the entity's own keys, [`Copies`] for an index.
+/// A selection of entities of type `E` by key.
 ///
-/// If a value cannot be encoded in a key, the error is returned when the selection is used, not when it is created.
+/// `C` is the cost class. `F` is the source: [`Primary`] for the entity's own keys, or [`Copies`] for an index.
+///
+/// If a value cannot be encoded in a key, no error is returned when the selection is created. The error is returned when the selection is used.
 #[must_use = "a selection has no effect until it is passed to `get`, `query` or `scan`"]
 pub struct Selection<E, C, F = Primary> {
     keys: Result<Keys>,
@@ -120,7 +122,7 @@ pub struct Selection<E, C, F = Primary> {
     from: PhantomData<fn() -> F>,
 }
 
-/// The keys in a selection. A lookup needs no range, so a point stores its two keys as strings.
+/// The keys in a selection. A point stores its two keys as strings, because a lookup needs no range.
 #[derive(Clone, Debug)]
 enum Keys {
     Point(String, String),
@@ -156,7 +158,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
         })
     }
 
-    /// Changes the selection's cost class and source to types that the caller knows to be correct. If the new class is a scan, `reason` is the reason for the
+    /// Changes the selection's cost class and source to types that the caller knows to be correct. `reason` is the reason for the scan if the new class is a
     /// scan.
     pub(crate) fn widen<K, G>(self, reason: &str) -> Selection<E, K, G> {
         let reason = self.reason.or_else(|| Some(reason.to_owned()));

@@ -1,4 +1,4 @@
-//! Entity sets: several entity types in one table, distinguished by key or kind (PAT-HET).
+//! Entity sets contain several entity types in one table, which keys or kinds distinguish (PAT-HET).
 
 use table_store::{Result, ValueRef};
 
@@ -8,7 +8,7 @@ use crate::schema::{self, ENTITY_TYPE, EntitySchema, PropertySchema, REST};
 
 /// An enum of entity types that share a table. Implemented by [`#[derive(EntitySet)]`](derive@crate::EntitySet).
 ///
-/// Every row of the table can be read as the set; a row that belongs to no member is read as a [`TableEntity`](crate::TableEntity) (PAT-HET-6). To
+/// Every row of the table can be read as a value of the set. A row that belongs to no member is read as a [`TableEntity`](crate::TableEntity) (PAT-HET-6). To
 /// write values of the set, use [`TableStoreExt::set`](crate::TableStoreExt::set).
 ///
 /// ```
@@ -39,10 +39,12 @@ pub trait EntitySet: FromEntity + Declared {
 )]
 pub trait SetOf<E>: EntitySet {}
 
-/// Returns `true` if a stored entity has this schema: its keys match, and its `EntityType` equals the schema's kind.
+/// Returns `true` if a stored entity belongs to the type with this schema. Its keys must match, and its `EntityType` must equal the schema's kind.
 ///
-/// An entity whose `EntityType` differs from the schema's kind belongs to another type, or to a later version of this type. If the schema has no kind, an
-/// entity with an `EntityType` belongs to it only if the schema declares this property or collects it in a `rest` field.
+/// An entity whose `EntityType` differs from the schema's kind belongs to another type, or to a later version of this type.
+///
+/// If the schema has no kind, an entity with an `EntityType` normally belongs to another type. It belongs to this one only if the schema declares this property
+/// or collects it in a `rest` field.
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -75,8 +77,8 @@ impl EntitySchema {
         false
     }
 
-    /// Returns `true` if rows of this type may contain an `EntityType` other than the schema's kind, because `EntityType` is declared as a property or
-    /// collected in a `rest` field.
+    /// Returns `true` if rows of this type may contain an `EntityType` other than the schema's kind. This is the case if `EntityType` is declared as a property
+    /// or collected in a `rest` field.
     const fn has_types(&self) -> bool {
         let (mut has_rest, mut at) = (false, 0);
         while at < self.keeps.len() {
@@ -86,8 +88,7 @@ impl EntitySchema {
         has_rest || self.declares(ENTITY_TYPE)
     }
 
-    /// Returns `true` if a field is stored in chunks. All chunks after the first follow the other properties, so it is enough to check whether the last
-    /// property is such a chunk.
+    /// Returns `true` if a field is stored in chunks. All chunks after the first follow the other properties, so only the last property is checked.
     #[must_use]
     pub(crate) fn has_chunks(&self) -> bool {
         let is_more = |(last, others): (&PropertySchema, &[PropertySchema])| {
@@ -102,7 +103,7 @@ impl EntitySchema {
         self.table.as_bytes().eq_ignore_ascii_case(other.table.as_bytes())
     }
 
-    /// Returns `true` if no row can belong to both types, either because their kinds differ or because no key matches both.
+    /// Returns `true` if no row can belong to both types. Either their kinds differ, or no key matches both.
     #[must_use]
     pub(crate) const fn is_told_from(&self, other: &Self) -> bool {
         let by_kind = match (self.kind, other.kind) {

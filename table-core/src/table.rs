@@ -68,9 +68,10 @@ use crate::table::layout::SchemaTracker;
 
 /// A typed handle to a table that stores entities of type `E`.
 ///
-/// Created by [`TableStoreExt::table`]. Cloning a handle is cheap. Reads take [`Selection`](crate::Selection)s, whose types indicate the cost of the read.
-/// Writes require a [`PlainEntity`](crate::entity::PlainEntity), which has no derived rows to maintain, or the [`TableEntity`](crate::TableEntity) values of an
-/// [`UntypedTable`](crate::UntypedTable).
+/// [`TableStoreExt::table`] creates a handle. Cloning a handle is cheap.
+///
+/// Reads take [`Selection`](crate::Selection)s, whose types indicate the cost of the read. Writes require a [`PlainEntity`](crate::entity::PlainEntity), which
+/// has no derived rows to maintain. An [`UntypedTable`](crate::UntypedTable) writes [`TableEntity`](crate::TableEntity) values instead.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -109,7 +110,7 @@ impl<E, S> Table<E, S> {
         Self { store, name: Ok(name), retry: None, tracker: None, of: PhantomData }
     }
 
-    /// Sets the policy for retrying [updates](Table::update) after write conflicts.
+    /// Sets the policy for [updates](Table::update) that are retried after write conflicts.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry: Some(retry), ..self }
@@ -154,7 +155,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// Any error from the store.
     pub async fn delete_table(&self) -> Result<bool> {
         let table = self.name()?;
-        // The rows that describe the table are read before it is deleted, because another program may immediately recreate the table and store its own schema.
+        // The rows that describe the table are read before it is deleted. Another program may recreate the table immediately and store its own schema.
         let recorded = layout::recorded(&self.store, table).await?;
         let was_there = match self.store.delete_table(table).await {
             Ok(()) => true,

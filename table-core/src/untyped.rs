@@ -1,4 +1,4 @@
-//! Tables without a schema: functions of [`Table`] for [`TableEntity`] values, which take keys and `$filter` expressions as strings.
+//! Tables without a schema. Functions of [`Table`] for [`TableEntity`] values take keys and `$filter` expressions as strings.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::table::{EntityQuery, Table};
 
 /// A table whose entities are [`TableEntity`] values.
 ///
-/// All functions of [`Table`] are available. Selections are built from strings: [`Selection::point`], [`Selection::rows`], [`Selection::partition`].
+/// All functions of [`Table`] are available. [`Selection::point`], [`Selection::rows`] and [`Selection::partition`] create selections from strings.
 ///
 /// ```
 /// use table_core::{Selection, TableEntity, TableStoreExt, Value, embedded::Engine};
@@ -72,13 +72,13 @@ impl Selection<TableEntity, Partition> {
 }
 
 impl<S: TableStore + Clone> Table<TableEntity, S> {
-    /// Starts a query from the text of a `$filter`, such as `PartitionKey eq 'Sales' and Age ge 30`.
+    /// Creates a query from the text of a `$filter`, such as `PartitionKey eq 'Sales' and Age ge 30`.
     ///
     /// Key conditions joined by `and` limit the rows to read (CLS-3).
     ///
     /// # Errors
-    /// `InvalidInput` if the string is not a filter (FIL-5), or if the filter would read the entire table. To read the entire table, use
-    /// [`scan`](Table::scan), which also accepts a filter.
+    /// `InvalidInput` if the string is not a filter (FIL-5), or if the filter would read the entire table. In the latter case, use [`scan`](Table::scan), which
+    /// also accepts a filter.
     pub fn query_text(&self, filter: &str) -> Result<EntityQuery<TableEntity, S>> {
         let query = Query::parse(filter).map_err(|error| self.in_table(error))?;
         let class = query.keys.class();
@@ -94,7 +94,7 @@ impl<S: TableStore + Clone> Table<TableEntity, S> {
 }
 
 impl<S> EntityQuery<TableEntity, S> {
-    /// Requests only these properties (DQ-13). A requested property missing from an entity is absent from the result (SEL-3).
+    /// Requests only these properties (DQ-13). If an entity lacks a requested property, it is absent from the result (SEL-3).
     ///
     /// For typed entities, use a [`Projection`](crate::Projection) instead.
     pub fn select(self, names: impl IntoIterator<Item: Into<Cow<'static, str>>>) -> Self {

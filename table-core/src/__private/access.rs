@@ -1,4 +1,4 @@
-//! Support for `access_patterns!`: lookups in an entity's schema, and compile-time checks that the type system cannot express.
+//! Support for `access_patterns!`. This module reads an entity's schema, and performs compile-time checks that the type system cannot express.
 
 use crate::query::QueryClass;
 use crate::schema::{EntitySchema, IndexSchema, KeyPiece, is_same_text};
@@ -31,8 +31,8 @@ pub const fn require_fan_out(
     }
 }
 
-/// Returns the number of partitions over which the buckets of a key spread its rows. A bucket is ignored if the key also contains the field from which the
-/// bucket is computed.
+/// Returns the number of partitions over which the buckets of a key spread its rows. If the key also contains the field from which a bucket is computed, that
+/// bucket is ignored.
 const fn spread(pieces: &[KeyPiece]) -> usize {
     let (mut partitions, mut at) = (1, 0);
     while at < pieces.len() {
@@ -76,7 +76,7 @@ const fn buckets(codec: &str) -> Option<usize> {
     Some(number)
 }
 
-/// Returns the name of the table read by a selection: the index's table if it has a separate one, otherwise the entity's table.
+/// Returns the name of the table that a selection reads. This is the index's table if the index has a separate one, and otherwise the entity's table.
 #[must_use]
 pub const fn table_name(entity: &EntitySchema, index: Option<&'static IndexSchema>) -> &'static str {
     match index {

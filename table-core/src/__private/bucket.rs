@@ -1,4 +1,4 @@
-//! Support for keys that contain a bucket number. One key per bucket is built from the arguments of `partition` or `rows`.
+//! Support for keys that contain a bucket number. The arguments of `partition` or `rows` are combined into one key for each bucket.
 
 use table_store::Result;
 

@@ -17,7 +17,7 @@ pub const fn require_table_of_owner(owner: &EntitySchema, part: &EntitySchema) {
     }
 }
 
-/// Fails if writing an entity requires follow-up writes, which only a handle with an outbox can record.
+/// Fails if a write of an entity requires follow-up writes. Only a handle with an outbox can record such writes.
 ///
 /// # Panics
 /// Panics at compile time if the entity has copies, or an index in another partition or table.
@@ -33,7 +33,7 @@ pub const fn require_no_outbox(of: &EntitySchema, needs_outbox: bool) {
     }
 }
 
-/// Fails if an outbox records nothing although writing an entity requires follow-up writes.
+/// Fails if a write of an entity requires follow-up writes, but the outbox records nothing.
 ///
 /// # Panics
 /// Panics at compile time if the entity has copies, or an index in another partition or table.

@@ -1,8 +1,8 @@
-//! Compile-time check that rejects partition keys that would send all concurrent writes to one partition.
+//! A compile-time check of partition keys. It rejects keys that would send all concurrent writes to one partition.
 
 use super::message::Message;
 
-/// Fails if a partition key consists only of times (PAT-ANTI-1). `follows_time` has one item per key field: `true` if the field is a time.
+/// Fails if a partition key consists only of times (PAT-ANTI-1). `follows_time` has one item per key field, which is `true` if the field is a time.
 ///
 /// # Panics
 /// Panics at compile time if the key consists only of times.

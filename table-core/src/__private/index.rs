@@ -9,8 +9,8 @@ use crate::row::RowWriter;
 
 use super::property::{Encode, of_field};
 
-/// Writes a field of the entity's key into the entity's copy in an index (`Index::to_row`). The field becomes a string property with the same text as in the
-/// key.
+/// Writes a field of the entity's key as a string property of the entity's copy in an index (`Index::to_row`). The property has the same text as the field in
+/// the key.
 ///
 /// # Errors
 /// `KeyEncoding` if the value cannot be encoded.

@@ -5,9 +5,10 @@ use std::marker::PhantomData;
 use crate::property::{Json, PropertyFacts};
 use crate::schema::PropertySchema;
 
-/// Detects, at compile time, types whose JSON can be `null`. A value with the JSON `null` is stored as an absent property. In generated code,
-/// `MayBeNull::<T>::IS` is the constant of this type if `T` is an `Option` or the `Json` of an `Option`. Otherwise, it is the constant of [`NotNull`]. Type
-/// parameters and newtypes are not treated as an `Option`.
+/// Detects, at compile time, types whose JSON can be `null`. Such a value is stored as an absent property.
+///
+/// Generated code reads `MayBeNull::<T>::IS`. If `T` is an `Option` or the `Json` of an `Option`, this is a constant of this type. Otherwise, it is the
+/// constant of [`NotNull`]. Type parameters and newtypes are not treated as an `Option`.
 #[derive(Debug)]
 pub struct MayBeNull<T>(PhantomData<T>);
 

@@ -84,8 +84,8 @@ impl<'a> OwnerKey<'a> {
         })
     }
 
-    /// Appends a literal, and a field stored in the index row's keys. `at` is the field's index among the key parts: first the parts of the row's
-    /// `PartitionKey`, then the parts of its `RowKey`.
+    /// Appends a literal, and a field stored in the index row's keys. `at` is the index of the field's key part. The parts of the row's `PartitionKey` are
+    /// counted first, and then the parts of its `RowKey`.
     #[must_use]
     pub fn part<T>(
         self,
@@ -184,8 +184,8 @@ impl<'a, 'r> KeyProperties<'a, 'r> {
         Self { parts: KeyParts::split(copy, partition_key, row_key), row }
     }
 
-    /// Writes the property of a field. `at` is the field's index among the key parts: first the parts of the `PartitionKey`, then the parts of the `RowKey`.
-    /// `from_part` converts the part to the field's type.
+    /// Writes the property of a field. `at` is the index of the field's key part. The parts of the `PartitionKey` are counted first, and then the parts of the
+    /// `RowKey`. `from_part` converts the part to the field's type.
     #[must_use]
     pub fn property<P, T>(
         self,

@@ -1,4 +1,4 @@
-//! Support for selecting partitions by the first levels of a hierarchical partition key (`within`), and compile-time checks of such keys.
+//! Support for `within`, which selects partitions by the first levels of a hierarchical partition key. Also checks such keys at compile time.
 
 use std::fmt;
 
@@ -18,7 +18,8 @@ use super::property::Encode;
 use super::require::require_key;
 use super::text::{KeyText, partition};
 
-/// The character that ends a level. It sorts before every character of an escaped string, so the levels of escaped strings sort like the strings themselves.
+/// The character that ends a level. It sorts before every character of an escaped string. As a result, the levels of escaped strings sort like the strings
+/// themselves.
 const END: &str = "!";
 
 /// A field with at most this many possible values is rejected as the first field of a partition key.
@@ -55,7 +56,7 @@ impl LevelsOf {
         Self(self.0.part(field, value, encode).literal(END))
     }
 
-    /// Returns the range of partitions with this prefix. Its exclusive end is the prefix with the last `!` replaced by the next character, `"`.
+    /// Returns the range of partitions with this prefix. The range ends before the prefix in which the last `!` is replaced by the next character, `"`.
     ///
     /// # Errors
     /// `KeyEncoding` if a value cannot be encoded in the key.

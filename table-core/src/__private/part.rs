@@ -21,10 +21,9 @@ pub struct Place {
     pub end: bool,
     /// `true` if greater values are encoded as smaller strings.
     pub descending: bool,
-    /// The form of the encoded part. If a range has only one bound, the form's alphabet determines the other.
+    /// The form of the encoded part. If a range has only one bound, the form's alphabet determines the missing bound.
     pub form: Form,
-    /// `true` if the encoding is lossy. Both bounds of a range are then inclusive, because a value inside the range may have the same encoding as an exclusive
-    /// bound.
+    /// `true` if the encoding is lossy. Both bounds of a range are then inclusive. A value inside the range may have the same encoding as an exclusive bound.
     pub cut: bool,
 }
 
@@ -75,8 +74,8 @@ pub(super) fn range<T>(
     Ok(TextRange { lower: lower_bound(lower, all.lower, place), upper: upper_bound(upper, all.upper, place) })
 }
 
-/// Returns the range of keys that start with a prefix, followed by a character with which the part can start. The range excludes rows of other kinds with the
-/// same prefix if their next character sorts before or after all of these characters.
+/// Returns the range of keys that start with a prefix, followed by a possible first character of the part. The range excludes rows of other kinds with the same
+/// prefix if their next character sorts before or after all of these characters.
 pub(super) fn values(begin: &str, form: Form) -> TextRange {
     let all = TextRange::prefix(begin);
     let Some((first, last)) = form.alphabet.ends().filter(|_| form.min > 0) else { return all };
@@ -96,8 +95,9 @@ pub(super) fn prefix(
     Ok(TextRange::prefix(&begin))
 }
 
-/// Returns the lower bound of a key range. If the part is the last one of its key, a value of the part matches exactly one key. Otherwise, the
-/// value matches all keys that start with its encoding.
+/// Returns the lower bound of a key range.
+///
+/// If the part is the last one of its key, exactly one key matches a value of the part. Otherwise, all keys that start with the value's encoding match it.
 fn lower_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<String> {
     match bound {
         Bound::Excluded(text) if !place.end => {

@@ -34,8 +34,8 @@ pub fn partitions_with<E, P, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::prefix(begin, field, |text| encode(prefix, text))))
 }
 
-/// Selects one of `of` shares of the partitions whose keys consist of a prefix and a hash. The shares are numbered from 0 and cover hash ranges of equal size;
-/// `share` is the number of the selected one.
+/// Selects one of `of` shares of the partitions whose keys consist of a prefix and a hash. The shares cover hash ranges of equal size, and `share` is the
+/// number of the selected one, starting from 0.
 pub fn partitions_share<E, C: Class, F>(
     begin: impl Into<KeyTexts>,
     form: Form,
@@ -56,7 +56,7 @@ pub fn partitions_share<E, C: Class, F>(
     }))
 }
 
-/// Returns the key at the start of a share, or `None` if no bound is needed there. This is the case for the first share, and for the end of the last one
+/// Returns the key at the start of a share, or `None` if no bound is needed there. No bound is needed for the first share, and for the end of the last one
 /// (`share` equals `of`).
 fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
     // The characters are sorted in key order, which differs from their order as base64 and base32 digits. In either order, each hash belongs to exactly one
@@ -80,7 +80,7 @@ fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
     (0 < share && share < of).then(bound)
 }
 
-/// Computes a range of partitions from each prefix with `partitions`, and returns the key ranges of all rows in these partitions.
+/// Computes the key ranges of all rows in ranges of partitions. `partitions` computes a range of partitions from each prefix.
 ///
 /// # Errors
 /// `KeyEncoding` if a value cannot be encoded in the key.

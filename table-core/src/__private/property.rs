@@ -11,8 +11,8 @@ use crate::schema::PropertySchema;
 
 use super::message::Message;
 
-/// The `encode` function of a codec. It is a function pointer, because the function's own type would repeat the codec's bounds wherever it occurs, and rustc
-/// would report an unsuitable codec at each occurrence.
+/// The `encode` function of a codec, as a function pointer. The function's own type would repeat the codec's bounds wherever it occurs, and rustc would report
+/// an unsuitable codec at each occurrence.
 pub type Encode<T> = fn(&T, &mut String) -> Result<()>;
 
 /// Adds the name of the field or property to an error from its codec (`encode_key`, `from_entity`).
@@ -95,7 +95,7 @@ pub fn put_literal(out: &mut String, literal: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the value if its key equals the stored entity's key. Called by `from_entity` if it does not decode the key.
+/// Returns the value if its key equals the stored entity's key. `from_entity` calls this function if it does not decode the key.
 ///
 /// # Errors
 /// `EntityMismatch`, with both keys, if the keys differ.
@@ -117,7 +117,8 @@ pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
     Ok(value)
 }
 
-/// Returns an error. Trait methods generated for an invalid declaration call this function, so rustc reports only the errors in the declaration itself.
+/// Returns an error. Trait methods generated for an invalid declaration call this function. As a result, rustc reports only the errors in the declaration
+/// itself.
 ///
 /// # Errors
 /// Always returns an error. The function never runs, because a program with an invalid declaration does not compile.

@@ -1,4 +1,4 @@
-//! Support for `from_entity`: a reader for the key parts and properties of an entity or copy, in order.
+//! Support for `from_entity`. The reader reads the key parts and properties of an entity or copy, in order.
 
 use table_store::{Error, ErrorCode, Result, ValueRef, quoted};
 
@@ -137,7 +137,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep::<()>(Err(error)).is_some()
     }
 
-    /// Checks that `text`, another key part for the same field, is the encoding of `value`. Returns `false` and records an error if it is not.
+    /// Checks that `text` is the encoding of `value`. `text` is another key part for the same field. Returns `false` and records an error if the check fails.
     pub fn is_same<T>(&mut self, field: &'static str, value: &T, text: &str, encode: Encode<T>) -> bool {
         let mut expected = String::with_capacity(text.len());
         let encoded = of_field(field, encode(value, &mut expected)).and_then(|()| {
@@ -151,7 +151,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep(encoded).is_some()
     }
 
-    /// Returns `true` if the value in a key equals the property that stores the same field. Otherwise records an error.
+    /// Returns `true` if the value in a key equals the property for the same field. Otherwise records an error.
     pub fn is_also<T>(
         &mut self,
         field: &'static str,
@@ -173,7 +173,7 @@ impl<'a> EntityReader<'a> {
         is_same
     }
 
-    /// Returns `true` if `check`, the result of checking the field's bucket, is `Ok`. Otherwise records the error.
+    /// Returns `true` if `check` is `Ok`. `check` is the result of checking the field's bucket. If it is an error, the error is recorded.
     pub fn is_right(&mut self, field: &'static str, check: Result<()>) -> bool {
         self.search.keep(of_field(field, check)).is_some()
     }

@@ -1,7 +1,8 @@
 //! Declares methods and bounds with messages that name the fields of a struct, for generated code.
 
-/// Declares methods of row selections that cannot be called. No type satisfies an entry's bound, and the compile error shows the right method. The bound has a
-/// lifetime parameter because rustc rejects an unsatisfiable bound without parameters where it is declared.
+/// Declares methods of row selections that cannot be called. No type satisfies an entry's bound, and the compile error shows the right method.
+///
+/// The bound has a lifetime parameter, because rustc rejects an unsatisfiable bound without parameters at its declaration.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_parts {
@@ -31,8 +32,8 @@ macro_rules! __refused_ranges {
     };
 }
 
-/// Implements the traits that show the forms of an entity in messages, under bounds that no entity satisfies. The literals are the forms, with the names of the
-/// entity's fields. `Never` has no value, so rustc reports nothing about an argument that depends on it.
+/// Implements the traits that show the forms of an entity in messages, under bounds that no entity satisfies. The literals are the forms, and contain the names
+/// of the entity's fields. `Never` has no value, so rustc reports nothing about an argument that depends on it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_forms {

@@ -8,7 +8,7 @@ use crate::schema::{KeyPiece, is_same_text};
 use super::key::KeyOf;
 use super::message::Message;
 
-/// Returns the form (length and alphabet) of a part. Fails if `fault`, which is the codec's `Facts::fault`, states that the codec is unsuitable for the field.
+/// Returns the form (length and alphabet) of a part. Fails if the codec is unsuitable for the field. `fault` is the codec's `Facts::fault`.
 ///
 /// # Panics
 /// Panics at compile time with the text of `fault`, if it is `Some`.
@@ -23,7 +23,7 @@ pub const fn require_sound(fault: Option<&str>, field: &str, form: Form) -> Form
 const FINER: &str = "[T008] this part writes more digits than the property of the field stores, so the key would differ from the property; the property of an \
                      instant stores seven fractional digits: write at most seven `f`";
 
-/// Returns the form of a part whose field is also stored as a property. Rejects a codec unsuitable for the field, or one that writes more digits than the
+/// Returns the form of a part whose field is also stored as a property. Rejects a codec that is unsuitable for the field, or that writes more digits than the
 /// property stores.
 ///
 /// # Panics
@@ -98,7 +98,7 @@ const fn first_character(text: &str) -> &str {
     if text.is_empty() { "_" } else { text.split_at(end).0 }
 }
 
-/// Fails if a key declared as ambiguous could be decoded. An ambiguous key is never decoded, because different values may have the same text.
+/// Fails if a key that is declared as ambiguous could be decoded. An ambiguous key is never decoded, because different values may have the same text.
 ///
 /// # Panics
 /// Panics at compile time if the pieces do not form a valid key, or if the key is not ambiguous.
@@ -122,8 +122,8 @@ pub const fn require_ambiguous<const N: usize>(of: &KeyOf<N>, key: &str, entity:
     }
 }
 
-/// Fails if looking up a value in an index would also read copies with other values. Every part given in a lookup must be self-delimiting: its text must show
-/// where it ends.
+/// Fails if looking up a value in an index would also read copies with other values. Every part given in a lookup must be self-delimiting, which means that its
+/// text shows where it ends.
 ///
 /// # Panics
 /// Panics at compile time if one of the first `pinned` pieces is not self-delimiting.

@@ -12,7 +12,7 @@ use super::part::{self, Place};
 use super::property::Encode;
 use super::text::KeyText;
 
-/// A row selection under construction: the partitions, and the prefix of the selected `RowKey`s.
+/// A builder for a row selection. It contains the partitions, and the prefix of the selected `RowKey`s.
 #[derive(Clone, Debug)]
 pub struct RowsOf {
     partitions: KeyTexts,
@@ -70,7 +70,7 @@ impl RowsOf {
         Selection::new(self.finish(|row_key| Ok(TextRange::exactly(row_key))))
     }
 
-    /// Selects the rows whose next key part, after the parts already in the prefix, starts with the given string.
+    /// Selects the rows whose next key part starts with the given string. The next part is the one after the parts in the prefix.
     pub fn prefix<E, P, C: Class, F>(
         self,
         field: &'static str,
@@ -80,8 +80,8 @@ impl RowsOf {
         Selection::new(self.finish(|begin| part::prefix(begin, field, |text| encode(prefix, text))))
     }
 
-    /// Selects the rows whose next key part, after the parts already in the prefix, is in a range of values. The compiler checks that encoded parts sort like
-    /// their values (K3).
+    /// Selects the rows whose next key part is in a range of values. The next part is the one after the parts in the prefix. The compiler checks that encoded
+    /// parts sort like their values (K3).
     pub fn range<E, T, C: Class, F>(
         self,
         field: &'static str,

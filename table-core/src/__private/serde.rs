@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A type whose constants state whether `T` implements the traits of serde. The constants of an implementation take precedence over those of
+/// A type whose constants state whether `T` implements the traits of serde. The constants of the inherent implementations take precedence over those of
 /// [`WithoutSerde`], which apply to every type.
 #[derive(Debug)]
 pub struct Serde<T>(PhantomData<T>);
@@ -22,9 +22,9 @@ impl<T: DeserializeOwned> Serde<T> {
 
 /// The constants of [`Serde`] for a type without the traits.
 pub trait WithoutSerde {
-    /// `false`: the type does not implement `Serialize`.
+    /// `false`, because the type does not implement `Serialize`.
     const WRITES: bool = false;
-    /// `false`: the type does not implement `Deserialize`.
+    /// `false`, because the type does not implement `Deserialize`.
     const READS: bool = false;
 }
 

@@ -1,4 +1,4 @@
-//! Support for generated entity sets and groups: checks of their members, and the classification of rows.
+//! Support for generated entity sets and groups. This module checks their members and classifies rows.
 
 mod rows;
 
@@ -13,11 +13,11 @@ use crate::set::SetOf;
 
 use super::message::Message;
 
-/// Fails if the members of a set or group are in different tables or two of them have the same schema name. Also fails if their rows, or the rows of their
+/// Fails if the members of a set or group are in different tables, or if two of them have the same schema name. Also fails if their rows, or the rows of their
 /// indexes, cannot be distinguished (PAT-HET-1).
 ///
-/// `current[n]` is the index in `members` of the current version of member `n`'s type. The slice is empty if no member is a version of another. Versions of one
-/// type may share an entity index.
+/// `current[n]` is the index in `members` of the current version of member `n`'s type. If no member is a version of another, the slice is empty. Versions of
+/// one type may share an entity index.
 ///
 /// # Panics
 /// Panics at compile time if the members do not form a set or group.
@@ -96,7 +96,7 @@ pub const fn require_one_partition(members: &[&EntitySchema], of: &str) {
     }
 }
 
-/// Fails if a group has a member whose keys do not start with the keys of the owner, the entity named by `under` (PAT-CK-1).
+/// Fails if the keys of a member do not start with the keys of the group's owner, which is the entity named by `under` (PAT-CK-1).
 ///
 /// # Panics
 /// Panics at compile time if a member's keys do not start with the owner's keys, or if one owner's row key can be a prefix of another's.
@@ -137,7 +137,7 @@ const fn has_open_end(owner: &EntitySchema) -> bool {
     !schema::begins(owner.row_key, owner.row_key)
 }
 
-/// Fails if an entity with parts (see `table_patterns::relation`) can have a row key that is a prefix of another entity's (PAT-CK-1).
+/// Fails if the row key of an entity with parts can be a prefix of another entity's row key (PAT-CK-1). For parts, see `table_patterns::relation`.
 ///
 /// # Panics
 /// Panics at compile time if one entity's row key can be a prefix of another's.
@@ -191,8 +191,10 @@ pub fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Op
     mixed::read_own_as::<E, P>(entity)
 }
 
-/// Returns the properties read by a projection, without key fields (`select`). If a stored kind distinguishes the entity's type from others, the property that
-/// stores the kind is included. A set member without a kind is recognised by the absence of that property, unless the member declares the property itself.
+/// Returns the properties read by a projection, without key fields (`select`).
+///
+/// If a stored kind distinguishes the entity's type from others, the property that stores the kind is included. It is also included for a set member without a
+/// kind, which is recognised by the absence of that property, unless the member declares the property itself.
 #[must_use]
 pub fn select_of<E: Entity, const N: usize>(properties: [Option<&'static str>; N]) -> Select {
     let is_without_kind = !E::SET_SCHEMAS.is_empty() && !E::SCHEMA.declares(ENTITY_TYPE);

@@ -1,4 +1,5 @@
-//! Ceilings (the declared maximum costs of access patterns): the order of cost classes, and the check of a selection against its ceiling.
+//! Ceilings, which are the declared maximum costs of access patterns. This module defines the order of the cost classes, and checks a selection against its
+//! ceiling.
 
 use std::marker::PhantomData;
 
@@ -10,9 +11,11 @@ use crate::selection::{
 
 /// A cost class that costs at most as much as the class `K`.
 ///
-/// A class is within its own ceiling, and within the ceiling of every later class in the order [`Point`], [`RowRange`], [`Partition`], then
-/// [`FanOut`] or [`PartitionRange`], then [`Scan`]. A fan-out and a range of partitions are not comparable: a fan-out sends a fixed number of
-/// requests, and a range of partitions sends at least one for each partition.
+/// A class is within its own ceiling, and within the ceiling of every later class in the order [`Point`], [`RowRange`], [`Partition`], then [`FanOut`] or
+/// [`PartitionRange`], then [`Scan`].
+///
+/// A fan-out and a range of partitions are not comparable. A fan-out sends a fixed number of requests, and a range of partitions sends at least one for each
+/// partition.
 ///
 /// ```
 /// use table_core::access::WithinCeiling;
@@ -63,8 +66,9 @@ pub trait SameSource<F> {}
 
 impl<F> SameSource<F> for F {}
 
-/// An access pattern of `E` that reads the source `F`, before its selection is known. `access_patterns!` calls the method named after the ceiling, so rustc
-/// points at the ceiling in the declaration if the selection costs more.
+/// An access pattern of `E` that reads the source `F`, before its selection is known.
+///
+/// `access_patterns!` calls the method named after the ceiling. If the selection costs more, rustc therefore points at the ceiling in the declaration.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<E, F>(&'static str, PhantomData<fn() -> (E, F)>);
@@ -94,7 +98,7 @@ impl<E, F> Asked<E, F> {
         scan Scan;
     }
 
-    /// Returns the selection with a ceiling of `most` ranges. If the selection has more ranges, every use of it fails with `InvalidInput` (CLS-1).
+    /// Returns the selection with a ceiling of `most` ranges. If it has more ranges, every use of the selection fails with `InvalidInput` (CLS-1).
     pub fn fanout<C: WithinCeiling<FanOut>, G: SameSource<F>>(
         self,
         most: usize,

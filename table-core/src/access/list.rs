@@ -44,8 +44,8 @@
 /// # Ok::<(), table_core::Error>(())
 /// ```
 ///
-/// The macro expands to an empty enum. Each pattern becomes a function that returns the selection and has the visibility of the enum. `PATTERNS` contains all
-/// patterns as data, in declaration order: [`AccessPattern`](crate::access::AccessPattern).
+/// The macro expands to an empty enum. Each pattern becomes a function that returns the selection and has the visibility of the enum. The constant `PATTERNS`
+/// describes all patterns in declaration order, each as an [`AccessPattern`](crate::access::AccessPattern).
 ///
 /// # Ceilings
 ///
@@ -58,8 +58,8 @@
 /// - `fanout(n)`: a `partition`, or up to `n` partitions or ranges with at least one request each;
 /// - `scan`: every selection.
 ///
-/// A selection that costs more does not compile. For example, `fanout(n)` does not compile for a partition key with more than `n` buckets. If a fan-out is
-/// built at run time with more than `n` ranges, using it returns an error.
+/// A selection that costs more than its ceiling does not compile. For example, `fanout(n)` does not compile for a partition key with more than `n` buckets. A
+/// fan-out built at run time may have more than `n` ranges. Using it then returns an error.
 ///
 /// ```compile_fail
 /// # use table_core::{Entity, access_patterns};
@@ -74,8 +74,9 @@
 /// }
 /// ```
 ///
-/// A selection has the class of its ceiling even if it is cheaper, so callers still compile if the pattern later becomes as expensive as declared. A pattern
-/// that reads an index declares that index as its source: `from Copies<EmployeeByEmail>`, or `from Lists<…>`.
+/// A selection has the class of its ceiling even if it is cheaper. Callers therefore still compile if the pattern later becomes as expensive as declared.
+///
+/// A pattern that reads an index declares that index as its source: `from Copies<EmployeeByEmail>`, or `from Lists<…>`.
 #[macro_export]
 macro_rules! access_patterns {
     (
@@ -142,7 +143,7 @@ macro_rules! access_patterns {
     (@class) => { $crate::selection::Scan };
     (@class $other:ident) => { $crate::selection::Scan };
 
-    // The ceiling's name is passed twice: once for matching, and once as a token that keeps its position in the declaration.
+    // The ceiling's name is passed twice. One copy is matched, and the other is a token that keeps its position in the declaration.
     (@ask fanout $word:ident ($most:expr) $asked:ident, $selection:expr) => { $asked.$word($most, $selection) };
     (@ask point $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };
     (@ask range $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };

@@ -10,8 +10,8 @@ use crate::entity::FromEntity;
 use crate::odata::{EntityBody, deserialize_entity, serialize_entity};
 use crate::query::EntityRef;
 
-/// Serialises the key and the properties, with `odata.etag` and `Timestamp` if the entity was read from a store. Returns an error for an out-of-range time
-/// (TYPE-6).
+/// Serialises the key and the properties. If the entity was read from a store, `odata.etag` and `Timestamp` are included. Returns an error for an out-of-range
+/// time (TYPE-6).
 ///
 /// ```
 /// use table_core::TableEntity;
@@ -31,7 +31,7 @@ impl Serialize for TableEntity {
     }
 }
 
-/// Reads the service's JSON, or the output of [`Serialize`], from a self-describing format such as JSON. Both keys are required.
+/// Deserialises the service's JSON, or the output of [`Serialize`]. The format must be self-describing, like JSON. Both keys are required.
 impl<'de> Deserialize<'de> for TableEntity {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::try_from(deserialize_entity(deserializer)?).map_err(D::Error::custom)

@@ -50,8 +50,8 @@ impl<E> Condition<E> {
         conditions.into_iter().reduce(Self::or).unwrap_or_else(|| Self::of_every_key(Comparison::Lt))
     }
 
-    /// Returns a condition that compares the `PartitionKey` with the empty string, which sorts before all other strings. It matches all entities or none,
-    /// depending on `operator`.
+    /// Returns a condition that matches all entities or none, depending on `operator`. It compares the `PartitionKey` with the empty string, which sorts before
+    /// all other strings.
     fn of_every_key(operator: Comparison) -> Self {
         Self::from_filter(Filter::compare("PartitionKey", operator, ""))
     }
@@ -85,7 +85,7 @@ impl<E> std::fmt::Debug for Condition<E> {
     }
 }
 
-/// The argument of `filter` for an entity `E`: a [`Condition`], or a `bool` column that must be `true`.
+/// A value that can be passed to `filter` for an entity `E`. It is a [`Condition`], or a `bool` column that must be `true`.
 ///
 /// ```
 /// use table_core::column::{Column, IntoCondition};

@@ -1,10 +1,12 @@
-//! Traits whose error messages show the columns and the key of an entity. The derive implements them for each entity, under a bound that no entity satisfies.
-//! As a result, rustc reports that bound, and its message contains the names of the entity's fields. The messages in this module are shown for all other types.
+//! Traits whose error messages show the columns and the key of an entity.
+//!
+//! The derive implements them for each entity, under a bound that no entity satisfies. rustc then reports that bound, and its message contains the names of the
+//! entity's fields. For all other types, rustc shows the messages in this module.
 
 use crate::column::{Condition, IntoCondition, KeyColumn};
 use crate::property::Property;
 
-/// Shows comparisons of the columns, for an argument of `filter` that is not a condition.
+/// A trait whose message shows how to compare columns. rustc shows it if an argument of `filter` is not a condition.
 #[diagnostic::on_unimplemented(
     message = "[T096] `{A}` is not a condition on `{Self}`: a filter compares columns",
     label = "write a comparison of a column, by `eq`, `ne`, `gt`, `ge`, `lt` or `le`",
@@ -15,7 +17,7 @@ pub trait ShowsConditions<A> {
     type Never: Property;
 }
 
-/// Shows a selection of rows, for a comparison of a field of the key.
+/// A trait whose message shows how to select rows. rustc shows it if a filter compares a field of the key.
 #[diagnostic::on_unimplemented(
     message = "[T097] a filter compares properties, and this is a field of the key of `{Self}`",
     label = "select the entities by their key",

@@ -9,8 +9,8 @@ use crate::query::EntityRef;
 
 /// A field of type `T` in the key of the entity `E`, such as `Employee::ID`. Created by `#[derive(Entity)]`.
 ///
-/// A key column is not a [`Column`](crate::Column): the store has no such property, so filters and patches cannot name it. To select rows by the
-/// field, use `Employee::key` and `Employee::rows`. A projection can include a key column.
+/// A key column is not a [`Column`](crate::Column). The store has no such property, so filters and patches cannot name it. To select rows by the field, use
+/// `Employee::key` and `Employee::rows`. A projection can include a key column.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -58,7 +58,7 @@ impl<E, T> KeyColumn<E, T> {
         true
     }
 
-    /// Creates a column for a part of the `PartitionKey`. Called by generated code, which passes pieces that match the entity.
+    /// Creates a column for a part of the `PartitionKey`. Only generated code calls this function, with pieces that match the entity.
     #[doc(hidden)]
     #[must_use]
     pub const fn of_partition_key(
@@ -70,7 +70,7 @@ impl<E, T> KeyColumn<E, T> {
         Self { field, in_row_key: false, pieces, part, decode, of: PhantomData }
     }
 
-    /// Creates a column for a part of the `RowKey`. Called by generated code, which passes pieces that match the entity.
+    /// Creates a column for a part of the `RowKey`. Only generated code calls this function, with pieces that match the entity.
     #[doc(hidden)]
     #[must_use]
     pub const fn of_row_key(

@@ -1,4 +1,4 @@
-//! Operands of column comparisons: values of the column's type, and values that can be widened to it.
+//! Operands of column comparisons. They are values of the column's type, or values that can be widened to it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
@@ -13,7 +13,9 @@ use crate::property;
 /// A value that can be compared with a column of type `T`.
 ///
 /// Implement this trait for a custom [`Property`](crate::Property) type to compare columns of that type. The value must have the same Edm type. Columns of
-/// `Option<T>` then also accept the value. The parameter `As` distinguishes columns of `T` from columns of `Option<T>`; rustc infers it.
+/// `Option<T>` then also accept the value.
+///
+/// The parameter `As` distinguishes columns of `T` from columns of `Option<T>`. rustc infers it.
 ///
 /// ```
 /// use table_core::{Entity, column::Operand};
@@ -43,7 +45,7 @@ pub trait Operand<T, As = Itself>: Sized {
     /// Converts the value to a constant in a filter.
     fn into_value(self) -> Value;
 
-    /// Returns a filter that compares a property with this value. Types with values outside the property's range override this method.
+    /// Returns a filter that compares a property with this value. A type overrides this method if some of its values are outside the property's range.
     #[doc(hidden)]
     fn into_filter(self, name: &'static str, operator: Comparison) -> Filter {
         Filter::compare(name, operator, self.into_value())
@@ -74,7 +76,7 @@ impl<T, V: Operand<T>> Operand<Option<T>, WithoutOption> for V {
     }
 }
 
-/// The argument of [`is_in`](crate::Column::is_in): a list or an iterator of values that can be compared with a column of type `T`.
+/// A value that can be passed to [`is_in`](crate::Column::is_in). It is a list or an iterator of values that can be compared with a column of type `T`.
 ///
 /// ```
 /// use table_core::column::Operands;
@@ -142,7 +144,7 @@ operand! {
     u128: u128 => number Value::String(property::wide(number));
 }
 
-/// A number that may not fit into an `Edm.Int64`. A number that does not fit is greater or less than every stored value.
+/// A number that may not fit into an `Edm.Int64`. If it does not fit, it is greater or less than every stored value.
 enum Bounded {
     Stored(i64),
     Above,

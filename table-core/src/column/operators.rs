@@ -4,7 +4,7 @@ use std::ops::{BitAnd, BitOr, Not};
 
 use crate::column::{BoolColumn, Column, Condition, IntoCondition};
 
-/// Combines two conditions: the result matches if both match, like [`and`](Condition::and).
+/// Combines two conditions like [`and`](Condition::and). The result matches if both conditions match.
 ///
 /// ```
 /// use table_core::Column;
@@ -24,7 +24,7 @@ impl<E, C: IntoCondition<E>> BitAnd<C> for Condition<E> {
     }
 }
 
-/// Combines two conditions: the result matches if at least one of the conditions matches, like [`or`](Condition::or).
+/// Combines two conditions like [`or`](Condition::or). The result matches if at least one of the conditions matches.
 impl<E, C: IntoCondition<E>> BitOr<C> for Condition<E> {
     type Output = Self;
 
@@ -42,7 +42,7 @@ impl<E> Not for Condition<E> {
     }
 }
 
-/// Combines the column's [`is_true`](Column::is_true) condition with another condition: the result matches if both match.
+/// Combines the column's [`is_true`](Column::is_true) condition with another condition. The result matches if both match.
 impl<E, T: BoolColumn, K, C: IntoCondition<E>> BitAnd<C> for Column<E, T, K> {
     type Output = Condition<E>;
 
@@ -51,7 +51,7 @@ impl<E, T: BoolColumn, K, C: IntoCondition<E>> BitAnd<C> for Column<E, T, K> {
     }
 }
 
-/// Combines the column's [`is_true`](Column::is_true) condition with another condition: the result matches if at least one of them matches.
+/// Combines the column's [`is_true`](Column::is_true) condition with another condition. The result matches if at least one of them matches.
 impl<E, T: BoolColumn, K, C: IntoCondition<E>> BitOr<C> for Column<E, T, K> {
     type Output = Condition<E>;
 

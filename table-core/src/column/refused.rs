@@ -154,7 +154,7 @@ where
     }
 }
 
-/// Sorting methods with the names used by other libraries. They compile and return the column, because passing it to a query's `order_by` is an error anyway,
+/// Sorting methods with the names used by other libraries. They compile and return the column. Passing the column to a query's `order_by` is an error anyway,
 /// and the message of that error is sufficient.
 impl<E, T, K> Column<E, T, K> {
     #[doc(hidden)]
@@ -170,8 +170,8 @@ impl<E, T, K> Column<E, T, K> {
     }
 }
 
-/// Implements the comparison operators, which return a `bool` instead of a condition. If that `bool` is passed to `filter`, rustc reports T096. Elsewhere,
-/// instantiating the comparison is a compile error.
+/// Implements the comparison operators for columns. They return a `bool` instead of a condition. If that `bool` is passed to `filter`, rustc reports T096.
+/// Elsewhere, instantiating the comparison is a compile error.
 macro_rules! by_operator {
     ($([$($parameter:ident),*] $column:ty;)*) => {$(
         #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! Column roles: settable by a patch, and readable by a projection.
+//! Roles of columns: the columns that a patch can set, and those that a projection can read.
 
 use table_store::Result;
 
@@ -28,8 +28,9 @@ use crate::query::EntityRef;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {}
 
-/// Marks a [`Column`] that an index may depend on or copies may include. A patch of a [`Table`](crate::Table) cannot set it: the patch does not read the old
-/// value, so it could not update the index. If an index has a function in `when`, all columns of the entity have this marker.
+/// Marks a [`Column`] that an index may depend on or copies may include. If an index has a function in `when`, all columns of the entity have this marker.
+///
+/// A patch of a [`Table`](crate::Table) cannot set such a column. The patch does not read the old value, so it could not update the index.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -55,8 +56,8 @@ pub enum Plain {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexed {}
 
-/// Marks a [`Column`] of a property the key depends on, such as a timestamp whose hour is in the key. No patch can set it, because the key of an entity cannot
-/// change.
+/// Marks a [`Column`] of a property that the key depends on, such as a timestamp whose hour is in the key. No patch can set such a column, because the key of
+/// an entity cannot change.
 ///
 /// ```
 /// # use chrono::{DateTime, Utc};
@@ -119,7 +120,7 @@ impl OutsideKey for Plain {}
 #[diagnostic::do_not_recommend]
 impl OutsideKey for Indexed {}
 
-/// A column of `E` settable by a patch.
+/// A column of `E` that a patch can set.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -161,7 +162,7 @@ impl<E, T: Property, K: Patchable> Settable<E> for Column<E, T, K> {
     }
 }
 
-/// A column or key field readable by a projection.
+/// A column or key field that a projection can read.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -193,7 +194,7 @@ pub trait Projected {
     fn read(&self, entity: EntityRef<'_>, hint: &mut usize) -> Result<Self::Value>;
 }
 
-/// Type equality: a field of a projection must have the same type as its column.
+/// A type that equals `T`. A field of a projection must have the same type as its column.
 ///
 /// ```
 /// use table_core::column::IsType;

@@ -9,7 +9,7 @@ use crate::query::EntityRef;
 use crate::row::Row;
 use crate::schema::IndexSchema;
 
-/// An entity's row in an index: a copy of the entity, or an entry in a list.
+/// The row that an index stores for an entity. It is a copy of the entity, or an entry in a list.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -43,7 +43,7 @@ pub struct IndexEntry {
     pub row: Row,
 }
 
-/// The run-time description of an index of `E`. [`Entity::INDEXES`](crate::Entity::INDEXES) contains one for each index.
+/// The run-time description of an index of `E`. [`Entity::INDEXES`](crate::Entity::INDEXES) contains one description for each index.
 ///
 /// ```
 /// use table_core::Entity;

@@ -6,8 +6,9 @@ use crate::entity::{FromEntity, Versioned};
 use crate::key::text::RESERVED;
 use crate::query::EntityRef;
 
-/// Reads a row as a `T`, or returns `None` for a row of another declared type. Keys and kinds distinguish the types (PAT-HET-1), so a row that can be read as a
-/// type belongs to that type. Most rows can be classified simply by reading them.
+/// Reads a row as a `T`, or returns `None` for a row of another declared type.
+///
+/// Keys and kinds distinguish the types (PAT-HET-1), so a row that can be read as a type belongs to that type. Most rows need no other classification.
 ///
 /// # Errors
 /// Any error from [`FromEntity::read_own`].
@@ -23,7 +24,7 @@ pub(super) fn read_own<T: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Ve
     }
 }
 
-/// Reads a row, reusing the memory of the previous value if one exists. Returns `false` for a row of another declared type.
+/// Reads a row. If a previous value exists, its memory is reused. Returns `false` for a row of another declared type.
 ///
 /// # Errors
 /// Any error from [`FromEntity::read_own`].

@@ -1,4 +1,4 @@
-//! The round-trip law for entities: writing an entity and reading it back returns an equal entity.
+//! Checks the round-trip law for entities. Writing an entity and reading it back must return an equal entity.
 
 use std::fmt::Debug;
 
@@ -7,12 +7,13 @@ use table_store::{Error, ErrorCode, Result};
 use crate::entity::Entity;
 use crate::query::EntityRef;
 
-/// Checks that each entity equals itself after a round trip: `from_entity(to_entity(entity)) == entity`. Use this function to test a declaration, with
-/// entities whose fields are at the limits of their ranges. The function stores nothing.
+/// Checks that each entity equals itself after a round trip: `from_entity(to_entity(entity)) == entity`.
 ///
-/// The law holds for every type stored by this crate, except `DateTime<Utc>`, which is truncated to 100 ns, the precision of an `Edm.DateTime` (TICK-6).
-/// Truncate such values when the entity is created, with [`ticks::truncate`](crate::ticks::truncate) or [`ticks::now`](crate::ticks::now). A custom `Property`,
-/// a custom codec or a JSON property may also violate it.
+/// Use this function to test the declaration of an entity type. Pass entities whose fields are at the limits of their ranges. The function stores nothing.
+///
+/// The law holds for every type stored by this crate except `DateTime<Utc>`. Such values are truncated to 100 ns, the precision of an `Edm.DateTime` (TICK-6).
+/// Truncate them when the entity is created, with [`ticks::truncate`](crate::ticks::truncate) or [`ticks::now`](crate::ticks::now). A custom `Property`, a
+/// custom codec or a JSON property may also violate the law.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

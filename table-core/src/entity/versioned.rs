@@ -44,7 +44,7 @@ impl<T> Versioned<T> {
         &self.etag
     }
 
-    /// Returns the time of the last write. Do not use it to order events of different entities (ETAG-7).
+    /// Returns the time of the last write. Do not compare the times of different entities to order events (ETAG-7).
     #[must_use]
     pub fn timestamp(&self) -> DateTime<Utc> {
         ticks::to_datetime(self.timestamp).unwrap_or(DateTime::<Utc>::MAX_UTC)
@@ -122,7 +122,7 @@ impl<T> Deref for Versioned<T> {
     }
 }
 
-/// Serialises the value without its version, which belongs in the `ETag` header of a response.
+/// Serialises the value without its version. The version belongs in the `ETag` header of a response.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Fields of a group: exactly one entity of a type, at most one, or all entities of the type.
+//! The fields of a group. A field contains exactly one entity of a type, at most one, or all entities of the type.
 
 use std::ops::Deref;
 
@@ -7,7 +7,7 @@ use table_store::{Error, Result};
 use crate::entity::{Entity, Versioned};
 use crate::group::fault::GroupFault;
 
-/// A field of an [`EntityGroup`](crate::group::EntityGroup): [`One`], `Option<One>` or [`Many`].
+/// A field of an [`EntityGroup`](crate::group::EntityGroup), which is a [`One`], an `Option<One>` or a [`Many`].
 ///
 /// ```
 /// use table_core::group::{GroupField, Many, One};
@@ -38,7 +38,7 @@ pub trait GroupField: Sized {
     /// The entity type of the field.
     type Member: Entity;
 
-    /// Creates the field from the group's entities of this type, which are in key order.
+    /// Creates the field from the group's entities of this type. The entities are in key order.
     ///
     /// # Errors
     /// `ResourceNotFound` if there are too few entities; `EntityMismatch` if there are too many.

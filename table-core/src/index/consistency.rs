@@ -1,9 +1,11 @@
-//! Types that state how consistent an index is with its entities: strongly or eventually.
+//! Types that state whether an index is strongly or eventually consistent with its entities.
 
 use crate::reported::reported_once;
 
-/// The consistency of a source (the entities or an index), as a type. Sealed: [`StronglyConsistent`] if the source's rows are written in the same
-/// transaction as the entities, otherwise [`EventuallyConsistent`].
+/// The consistency of a source (the entities or an index), as a type.
+///
+/// The trait is sealed. A source is [`StronglyConsistent`] if its rows are written in the same transaction as the entities. Otherwise, it is
+/// [`EventuallyConsistent`].
 ///
 /// ```
 /// # use table_core::Entity;
@@ -43,7 +45,8 @@ use crate::reported::reported_once;
 /// ```
 pub trait Consistency: sealed::Sealed + 'static {}
 
-/// The consistency of entities, and of indexes in the same partition as their entities: both are written in one transaction (PAT-INTRA-4).
+/// The consistency of entities, and of indexes in the same partition as their entities. An entity and its rows in such an index are written in one transaction
+/// (PAT-INTRA-4).
 ///
 /// ```
 /// # use table_core::Entity;
@@ -69,7 +72,7 @@ pub trait Consistency: sealed::Sealed + 'static {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StronglyConsistent {}
 
-/// The consistency of an index in another partition or table, which is updated after the entities and may be stale (PAT-INTER-3).
+/// The consistency of an index in another partition or table. Such an index is updated after the entities, and may be stale (PAT-INTER-3).
 ///
 /// ```
 /// # use table_core::Entity;

@@ -1,8 +1,8 @@
-//! Types that index keys can contain: key parts and optional key parts. If the value of an optional part is `None`, the entity is not indexed.
+//! Types that index keys can contain. If the value of an optional key part is `None`, the entity is not indexed.
 
 use crate::key::codec::KeyPart;
 
-/// A type that an index key can contain: a [`KeyPart`], or an `Option` of a [`KeyPart`]. If the value is `None`, the entity is not indexed.
+/// A type that an index key can contain. It is a [`KeyPart`], or an `Option` of a [`KeyPart`]. If the value is `None`, the entity is not indexed.
 ///
 /// ```
 /// use table_core::index::IndexPart;
@@ -20,7 +20,7 @@ use crate::key::codec::KeyPart;
 pub trait IndexPart {
     /// The type of the value in the key.
     type Part: KeyPart;
-    /// `true` if the value may be `None`. The index is then sparse: it lacks entities without a value.
+    /// `true` if the value may be `None`. The index is then sparse, because it lacks entities without a value.
     const SPARSE: bool;
 
     /// Returns the value to index, or `None` if the entity is not indexed.

@@ -1,4 +1,4 @@
-//! Reading copies from an index, as the entity or as a projection of the included fields.
+//! Reads copies from an index, as the entity or as a projection of the included fields.
 
 use std::borrow::Cow;
 
@@ -38,9 +38,9 @@ use crate::row::RowWriter;
     label = "this index is a list of keys; read the list, then the entities it names (PAT-IX-3)"
 )]
 pub trait CopyIndex: Index {
-    /// The properties omitted from copies because the copy's key contains them.
+    /// The properties that copies omit, because the copy's key contains them.
     const KEY_PROPERTIES: &'static [&'static str] = &[];
-    /// The properties of a copy used by `Index::owner` to compute the entity's key.
+    /// The properties of a copy from which `Index::owner` computes the entity's key.
     const OWNER: &'static [&'static str] = &[];
 
     /// Appends the properties stored only in a copy's key.
@@ -52,8 +52,8 @@ pub trait CopyIndex: Index {
     }
 }
 
-/// A type that copies of the index `I` can be read as: the entity if the copies include all its properties, otherwise a projection of the included fields. The
-/// derives implement this trait.
+/// A type that copies of the index `I` can be read as. This is the entity if the copies include all its properties, and otherwise a projection of the included
+/// fields. The derives implement this trait.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -82,7 +82,7 @@ pub trait CopyIndex: Index {
 /// fn by_email<T: FromCopy<EmployeeByEmail>>() {}
 /// by_email::<Age>();
 /// ```
-// The trait's parameter is the index, not `Copies<I>`. Otherwise, all implementations would be for the same type, and rustc would compare every pair of them.
+// The trait's parameter is the index, not `Copies<I>`. Otherwise, all implementations would be for the same type, and rustc would compare each pair of them.
 #[diagnostic::on_unimplemented(
     message = "[T071] `{Self}` cannot be read from the copies of the index `{I}`",
     label = "the copies do not contain everything that `{Self}` needs",
@@ -103,9 +103,10 @@ pub trait FromCopy<I: Index>: Sized {
     fn from_copy(copy: EntityRef<'_>) -> Result<Self>;
 }
 
-/// An index whose copies contain the property with the hash `PROPERTY`, either as a property or in the key. Only `#[derive(Entity)]` implements this trait.
+/// An index whose copies contain the property with the hash `PROPERTY`. The property is stored as such, or in the key of the copy. Only `#[derive(Entity)]`
+/// implements this trait.
 ///
-/// The hash is computed from the property's name, and identifies the property in const generic arguments.
+/// The hash of a property's name identifies the property in const generic arguments.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -139,8 +140,9 @@ pub trait Includes<const PROPERTY: u64, const OF_KEY: bool = false>: Index {}
 /// Allows a projection to read the entity's key fields from any index, because every copy identifies its entity.
 impl<I: CopyIndex> Includes<0, true> for I {}
 
-/// Returns the properties needed to read a projection from copies. If `of_key` is `true`, the projection includes key fields of the entity, so the properties
-/// that determine the entity's key are needed too.
+/// Returns the properties needed to read a projection from copies.
+///
+/// If `of_key` is `true`, the projection includes key fields of the entity. The properties that determine the entity's key are then needed too.
 pub(crate) fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select {
     match P::select() {
         Select::Names(names) if of_key => {
@@ -151,7 +153,7 @@ pub(crate) fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select
     }
 }
 
-/// Reads a copy as a projection. If `of_key` is `true`, the entity's key fields are read from the entity's key instead of the copy's key.
+/// Reads a copy as a projection. If `of_key` is `true`, the entity's key fields are read from the entity's key, not from the copy's key.
 pub(crate) fn read_copy<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>, of_key: bool) -> Result<P> {
     let select = P::select();
     let owner = if of_key { Some(I::owner(copy)?) } else { None };

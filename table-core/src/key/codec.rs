@@ -5,9 +5,9 @@
 //!
 //! - **K1** `decode(enc(a)) = a`.
 //! - **K2** `enc(a) = enc(b)` only if `a = b`. The same holds for whole compound keys ([`compound`]).
-//! - **K3** If [`Form::ordered`], `enc(a)` and `enc(b)` compare like `a` and `b`, or in reverse with [`Facts::descending`]. Strings are compared by UTF-16 code
-//!   units, as in the service (ORD-6).
-//! - **K4** `enc(a)` consists of characters in [`Form::alphabet`], all legal in keys (KEY-3), and has [`Form::min`] to [`Form::max`] code units.
+//! - **K3** If [`Form::ordered`] is `true`, `enc(a)` and `enc(b)` compare like `a` and `b`, or in reverse if [`Facts::descending`] is `true`. Strings are
+//!   compared by UTF-16 code units, as in the service (ORD-6).
+//! - **K4** `enc(a)` consists of characters in [`Form::alphabet`], which are all legal in keys (KEY-3). It has [`Form::min`] to [`Form::max`] code units.
 //!
 //! A codec rejects a value it cannot encode within these laws. It never truncates a value, changes its case or replaces characters. [`laws`] checks the laws
 //! for given values.
@@ -130,7 +130,8 @@ pub use without::Without;
 
 use table_store::Result;
 
-/// The format of a codec's output: its width, its characters, and whether it preserves the order of values. Used by compile-time checks and query planning.
+/// The format of a codec's output. It describes the width, the characters, and whether the output preserves the order of values. Used by compile-time checks
+/// and query planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
     /// The minimum number of UTF-16 code units.
@@ -157,7 +158,7 @@ impl Form {
     }
 }
 
-/// A codec's metadata, other than its [`Form`], for compile-time checks and queries.
+/// The metadata of a codec, except for its [`Form`]. Used by compile-time checks and queries.
 ///
 /// ```
 /// use table_core::key::codec::Facts;
@@ -168,27 +169,27 @@ impl Form {
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "the facts are independent of each other")]
 pub struct Facts {
-    /// `true` if greater values are encoded as smaller strings, which swaps the ends of a range. Ignored if the form is not ordered.
+    /// `true` if greater values are encoded as smaller strings. The ends of a range are then swapped. Ignored if the form is not ordered.
     pub descending: bool,
-    /// The number of possible values if the type has few, like a `bool` or an enum, or `None` for all other types. A partition key whose first field has few
-    /// values is rejected (HPK-9).
+    /// The number of possible values, if the type has only a few, such as a `bool` or an enum. `None` for all other types. A partition key whose first field
+    /// has few values is rejected (HPK-9).
     pub cardinality: Option<usize>,
     /// `true` if the value increases with the time of the write, like a timestamp, an hour or a day. Entities written at about the same time then have
     /// neighbouring keys. A partition key that consists only of such values is rejected (PAT-ANTI-1).
     pub follows_time: bool,
-    /// The description of a mistake in the codec's arguments for this type, such as six digits for a `u8`, or `None` if the arguments are valid.
-    /// `#[derive(Entity)]` and `#[derive(KeyPart)]` report this text at the field, with `{, field}` replaced by `, name`.
+    /// The mistake in the codec's arguments for this type, such as six digits for a `u8`. `None` if the arguments are valid. `#[derive(Entity)]` and
+    /// `#[derive(KeyPart)]` report this text at the field, with `{, field}` replaced by `, name`.
     pub fault: Option<&'static str>,
-    /// `true` if the codec writes digits that a property of this type does not store, such as nanoseconds of a timestamp (TICK-6). `#[derive(Entity)]` rejects
-    /// such a codec for a field also stored as a property, because the key would differ from the stored property.
+    /// `true` if the codec writes digits that a property of this type does not store, such as nanoseconds of a timestamp (TICK-6). If the field is also stored
+    /// as a property, the key would differ from the stored property, so `#[derive(Entity)]` rejects the codec.
     pub finer_than_property: bool,
-    /// `true` if the codec writes strings unchanged and rejects strings that do not match the form. `#[derive(Entity)]` then rejects string transformations
-    /// whose result never matches the form, such as lower case for a ULID.
+    /// `true` if the codec writes strings unchanged and rejects strings that do not match the form. `#[derive(Entity)]` then rejects a string transformation if
+    /// its result never matches the form, such as lower case for a ULID.
     pub verbatim: bool,
 }
 
 impl Facts {
-    /// The metadata of most codecs: ascending order, many possible values that do not follow time, and valid arguments.
+    /// The metadata of most codecs: ascending order, many possible values, no relation to time, and valid arguments.
     pub const NONE: Self = Self {
         descending: false,
         cardinality: None,
@@ -199,9 +200,9 @@ impl Facts {
     };
 }
 
-/// A codec that writes values of `T` as a piece of a key and reads them back. A codec is a type that is never instantiated.
+/// A codec that writes values of `T` as a piece of a key, and reads them back. A codec is a type without instances.
 ///
-/// Implement this trait for a custom codec. The codec must satisfy the laws of this module; test it with [`laws`].
+/// Implement this trait for a custom codec. The codec must satisfy the laws of this module. Test it with [`laws`].
 ///
 /// ```
 /// use table_core::key::codec::{Alphabet, Form, KeyCodec, laws};
@@ -253,11 +254,11 @@ pub trait KeyCodec<T> {
     /// then contain a part of the encoding.
     fn encode(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends the string to hash for a value: by default, the value's encoding. The string is not stored in the key, so it may contain characters that keys
-    /// cannot contain.
+    /// Appends the string that is hashed for a value. By default, this is the value's encoding. The string is not stored in the key, so it may contain
+    /// characters that keys cannot contain.
     ///
     /// # Errors
-    /// `KeyEncoding` as in [`encode`](Self::encode), except that illegal characters and excessive length are accepted.
+    /// `KeyEncoding` as in [`encode`](Self::encode), but illegal characters and excessive length are accepted.
     fn encode_hashed(value: &T, out: &mut String) -> Result<()> {
         Self::encode(value, out)
     }
@@ -276,8 +277,8 @@ pub trait KeyCodec<T> {
     }
 }
 
-/// A codec for strings, including `str`. It encodes each character separately, so the encoding of a string starts with the encoding of `p` if and only if the
-/// string itself starts with `p`.
+/// A codec for strings, including `str`. It encodes each character separately. The encoding of a string therefore starts with the encoding of `p` if and only
+/// if the string itself starts with `p`.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Text, TextCodec};
@@ -314,7 +315,7 @@ pub trait TextCodec: KeyCodec<String> {
     note = "`inverted` is descending without `desc`; for a week, store its Monday as a field of its own and write `desc(monday)`"
 )]
 pub trait Reversible<T>: KeyCodec<T> {
-    /// Appends an encoding with the same form as the output of [`encode`](KeyCodec::encode), but in reverse sort order.
+    /// Appends an encoding that sorts in reverse order. It has the same form as the output of [`encode`](KeyCodec::encode).
     ///
     /// # Errors
     /// `KeyEncoding` as in [`KeyCodec::encode`].
@@ -327,7 +328,7 @@ pub trait Reversible<T>: KeyCodec<T> {
     fn decode_reversed(text: &str) -> Result<T>;
 }
 
-/// A type that can be part of a key, and its default codec, which is used unless the declaration specifies a different one.
+/// A type that can be part of a key. Its default codec is used unless the declaration specifies another codec.
 ///
 /// ```
 /// use table_core::{Entity, KeyPart};

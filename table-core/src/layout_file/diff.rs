@@ -1,11 +1,12 @@
 //! Line-by-line differences between two texts.
 
-/// Returns the lines that differ between two texts. Lines found only in `old` are prefixed with `-`, lines found only in `new` with `+`.
+/// Returns the lines that differ between two texts. Lines found only in `old` have the prefix `-`, and lines found only in `new` have the prefix `+`.
 ///
 /// Lines in a longest common subsequence of both texts count as equal.
 pub(super) fn diff(old: &str, new: &str) -> String {
     let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
-    // For each pair of positions, `common` contains the length of the longest common subsequence of the lines from there on. It is computed backwards.
+    // For each pair of positions, `common` contains the length of the longest common subsequence of the lines from these positions to the ends. It is computed
+    // backwards.
     let mut common = vec![vec![0_usize; new.len() + 1]];
     for line in old.iter().rev() {
         let below = common.last().cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Errors from checking layout files: files that cannot be read, and layouts that differ from the program.
+//! Errors from checking layout files. Either a file cannot be read, or its layouts differ from the program.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use table_store::{ErrorCode, Fault, quoted};
 
 use crate::schema::Compatibility;
 
-/// The reminder to review changes. It appears at the top of each layout file and in the error for a difference.
+/// The reminder to review changes. It appears at the top of each layout file, and in the error for a file that differs.
 pub(super) const HEAD: &str = "review the changes before you commit them";
 
 /// The maximum number of characters in a difference report.

@@ -1,4 +1,4 @@
-//! Golden rows: an entity type's schema and encoded samples, as stored in a layout file.
+//! Layouts of entity types. A layout file stores each layout as a schema and golden rows, which are encoded samples.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::query::EntityRef;
 use crate::row::Row;
 use crate::schema::StoredSchema;
 
-/// The layout of an entity type: its schema and encoded samples. An argument of [`check`](crate::layout_file::check).
+/// The schema of an entity type and its encoded samples. An argument of [`check`](crate::layout_file::check).
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub(super) schema: StoredSchema,
@@ -29,7 +29,7 @@ pub(super) struct Golden {
 }
 
 impl Layout {
-    /// Creates the layout of `E` with these samples. Choose edge cases as samples, such as zero, the largest number, text that contains a separator, and
+    /// Creates the layout of `E` with these samples. Choose edge cases as samples. Examples are zero, the largest number, text that contains a separator, and
     /// non-ASCII text.
     ///
     /// # Errors
@@ -50,8 +50,8 @@ impl Layout {
         })
     }
 
-    /// Checks a golden row. Returns a description of the mismatch if the row cannot be read with the program's schema, or if the entity read from it has a
-    /// different key.
+    /// Checks a golden row. Returns a description of the mismatch if the row cannot be read with the program's schema. Also returns one if the entity read from
+    /// the row has a different key.
     pub(super) fn fault(&self, golden: &Golden) -> Option<String> {
         let Golden { partition_key, row_key, row } = golden;
         let row = Row::from_bytes(Arc::from(row.as_slice()));

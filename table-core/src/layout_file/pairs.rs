@@ -7,7 +7,7 @@ use crate::schema::{StoredSchema, compare_schemas};
 /// Returns two lists. The first contains the section for each layout, or `None` if the file has no section for it. The second contains the remaining sections,
 /// which belong to no layout.
 ///
-/// Several types can have the same name, so each section is assigned to the most similar layout. Equally similar sections are assigned in file order.
+/// Several types can have the same name, so each section is assigned to the most similar layout. Sections that are equally similar are assigned in file order.
 pub(super) fn paired(sections: Vec<Section>, layouts: &[Layout]) -> (Vec<Option<Section>>, Vec<Section>) {
     let mut sections: Vec<_> = sections.into_iter().map(Some).collect();
     let mut pairs: Vec<Option<Section>> = layouts.iter().map(|_| None).collect();
@@ -32,7 +32,7 @@ fn has_name(old: &StoredSchema, new: &StoredSchema) -> bool {
     old.entity == new.entity
 }
 
-/// Returns `true` if a store would treat the entity type as renamed, with `old` as its schema before the rename and `new` as its schema after it (EVO-32).
+/// Returns `true` if a store would treat the entity type as renamed (EVO-32). `old` is its schema before the rename, and `new` its schema after it.
 fn may_be_renamed(old: &StoredSchema, new: &StoredSchema) -> bool {
     has_table(old, new) && compare_schemas(old, new).keeps_form_of_keys()
 }

@@ -1,4 +1,4 @@
-//! Chunked properties: one value stored as several properties of up to 64 KiB, named `Data`, `Data1`, `Data2` and so on.
+//! Chunked properties. One value is stored as several properties of up to 64 KiB, named `Data`, `Data1`, `Data2` and so on.
 
 use table_store::{EdmType, Error, Result, ValueRef};
 
@@ -8,13 +8,14 @@ use crate::property::fault::PropertyFault;
 use crate::property::{Search, mismatch};
 use crate::row::{RowView, RowWriter};
 
-/// A type that can be stored in chunks: `Vec<u8>`, `String`, or an `Option` of either. Declared by `#[property(chunks)]`.
+/// A type that can be stored in chunks. It is `Vec<u8>`, `String`, or an `Option` of one of them. Declared by `#[property(chunks)]`.
 ///
-/// - The first chunk has the name of the property. The names of the following chunks end with a number, starting with 1. An empty value is stored as
-///   one empty chunk. A chunk contains 65,536 bytes or 32,768 UTF-16 code units (TYPE-10), and all chunks but the last are full. A text chunk is
-///   one code unit shorter if it would otherwise split a character.
+/// - The first chunk has the name of the property. The names of the following chunks end with a number, starting with 1. An empty value is stored as one empty
+///   chunk.
+/// - A chunk contains 65,536 bytes or 32,768 UTF-16 code units (TYPE-10). All chunks except the last are full, but a text chunk is one code unit shorter if it
+///   would otherwise split a character.
 /// - A value has at most 16 chunks, and the entity at most 1 MiB (SIZE-1).
-/// - Reading fails if a chunk is missing or has the wrong size, so remnants of an earlier value are always detected.
+/// - A read fails if a chunk is missing or has the wrong size. Chunks left over from an earlier value are therefore always detected.
 /// - Merges are rejected, because a merge cannot remove the chunks of a longer value (MRG-3). `update`, `replace` and `insert_or_replace` are
 ///   not affected.
 ///
@@ -50,8 +51,9 @@ pub trait Chunked: Sized {
     /// Reads the value from a row.
     ///
     /// # Errors
-    /// `EntityMismatch` if the value is absent or has a different type, if a chunk is missing, or if a chunk other than the last is not full. `Corrupted` if
-    /// the bytes are not a row.
+    /// - `EntityMismatch` if the value is absent or has a different type.
+    /// - `EntityMismatch` if a chunk is missing, or if a chunk other than the last is not full.
+    /// - `Corrupted` if the bytes are not a row.
     fn read_all(row: RowView<'_>, name: &str) -> Result<Self>;
 
     /// Reads the value for generated code. On failure, returns `None` and stores the error in `search`.
@@ -94,7 +96,8 @@ fn broken(how: String) -> Error {
     Error::of(PropertyFault::Chunks(how))
 }
 
-/// Returns the error for a chunk that is not full although it is not the last one. The probable cause is leftover chunks of an earlier, longer value.
+/// Returns the error for a chunk that is not full, although it is not the last one. The probable cause is that chunks of an earlier, longer value are left
+/// over.
 fn require_full(index: usize) -> Error {
     broken(format!("chunk {index} is not the last and not full"))
 }
@@ -221,7 +224,7 @@ mod tests {
             round_trip(&"x".repeat(units), chunks);
             round_trip(&"é".repeat(units), chunks);
         }
-        // A character of two code units is not split, so the chunk before it has 32,767 code units.
+        // A character of two code units is not split. The chunk before it therefore has 32,767 code units.
         let odd = format!("x{}", "\u{1F600}".repeat(16_384));
         round_trip(&odd, 2);
         round_trip(&None::<String>, 0);

@@ -9,7 +9,7 @@ use crate::row::RowWriter;
 
 /// An exact decimal, stored as an `Edm.String` such as `19.90`. The number of decimal places is preserved.
 ///
-/// The text does not sort in numeric order, and equal numbers may have different texts, so filters cannot compare decimals.
+/// Filters cannot compare decimals. The text does not sort in numeric order, and equal numbers may have different texts.
 ///
 /// ```
 /// use rust_decimal::Decimal;

@@ -1,4 +1,4 @@
-//! `PropertyFacts`: metadata of a property type, which generated code reads from one constant.
+//! The metadata of a property type. Generated code reads it from one constant.
 
 use table_store::EdmType;
 

@@ -18,8 +18,8 @@ use crate::row::RowWriter;
 /// - The JSON has at most 32,768 UTF-16 code units (TYPE-10). Filters see it only as text.
 /// - A value whose JSON is `null` is stored as an absent property, and an absent property is read as `null` (ENT-3). As a result, `Json<Option<T>>` and
 ///   `Option<Json<T>>` are stored in the same way.
-/// - Values that serde writes as `null` but reads as another value are rejected at any depth: NaN, an infinity, and `Some` of a `null`, such as `Some(None)`.
-///   The outer `Option` of an `Option<Json<Option<T>>>` is not checked: `Some(Json(None))` is read as `None`.
+/// - Some values are written by serde as `null` but read as another value. They are rejected at any depth: NaN, an infinity, and `Some` of a `null`, such as
+///   `Some(None)`. The outer `Option` of an `Option<Json<Option<T>>>` is not checked, so `Some(Json(None))` is read as `None`.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -56,8 +56,8 @@ impl<T: Serialize> Json<T> {
     /// Appends a borrowed value to a row, like [`Property::write_to`] but without the wrapper.
     ///
     /// # Errors
-    /// `InvalidInput`, with the property's name, if the value cannot be converted to JSON, such as a map whose keys are not strings; `OutOfRangeInput` if JSON
-    /// cannot represent the value, such as NaN or `Some(None)`.
+    /// - `InvalidInput`, with the property's name, if the value cannot be converted to JSON. An example is a map whose keys are not strings.
+    /// - `OutOfRangeInput` if JSON cannot represent the value, such as NaN or `Some(None)`.
     ///
     /// ```
     /// use table_core::{Json, row::RowWriter};
@@ -70,7 +70,7 @@ impl<T: Serialize> Json<T> {
     pub fn write_ref(value: &T, name: &str, row: &mut RowWriter) -> Result<()> {
         let text = serde_json::to_string(value)
             .map_err(|error| Error::of(PropertyFault::ToJson(error)).with_property(name))?;
-        // Values such as NaN are written as `null`, so the value is checked only if the text contains `null`.
+        // Values such as NaN are written as `null`. Only a value whose text contains `null` must be checked.
         if text.contains("null") {
             let checked = value.serialize(Nulls);
             checked.map_err(|error| Error::of(PropertyFault::LossyJson(error)).with_property(name))?;
@@ -120,7 +120,7 @@ impl<T: Serialize + DeserializeOwned> Property for Json<T> {
     }
 }
 
-/// A type stored as JSON by generated code: any type that implements serde's `Serialize` and `DeserializeOwned`.
+/// A type that generated code stores as JSON. Implemented by any type that implements serde's `Serialize` and `DeserializeOwned`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be stored as JSON: serde cannot write or cannot read it",

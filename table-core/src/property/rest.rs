@@ -9,10 +9,10 @@ use crate::property::fault::PropertyFault;
 use crate::row::{RowView, RowWriter};
 use crate::schema::{ENTITY_TYPE, EntitySchema, IndexSchema, UNCLAIMED};
 
-/// A type that collects the properties not declared by any field: `BTreeMap<String, Value>`. Declared by `#[property(rest)]`.
+/// A type that collects the properties that no field declares. It is `BTreeMap<String, Value>`. Declared by `#[property(rest)]`.
 ///
-/// Collected properties are written back, even by `replace` and `update`, so data written by other programs is preserved. Names are case-sensitive, as in the
-/// store (PROP-1). Copies in an index without `include(…)` also contain these properties.
+/// Collected properties are written back, even by `replace` and `update`. Data written by other programs is therefore preserved. Names are case-sensitive, as
+/// in the store (PROP-1). Copies in an index without `include(…)` also contain these properties.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -57,8 +57,11 @@ pub trait Rest: Sized {
     /// Appends the collected properties to a row. The row stores the entity or, if `index` is `Some`, its copy in this index.
     ///
     /// # Errors
-    /// `DuplicatePropertiesSpecified` if a collected property's name is declared by the schema, or if the copy uses it for a key field or its deletion mark;
-    /// `OutOfRangeInput` if a time is outside the years 1601 to 9999 (TYPE-6). Both errors contain the name.
+    /// - `DuplicatePropertiesSpecified` if a collected property has the name of a declared property. In a copy, this error also occurs for the name of a key
+    ///   field or of the deletion mark.
+    /// - `OutOfRangeInput` if a time is outside the years 1601 to 9999 (TYPE-6).
+    ///
+    /// Both errors contain the name.
     fn write_rest(
         &self,
         design: &EntitySchema,

@@ -4,8 +4,8 @@ use table_store::{Error, Result, ValueRef};
 
 use crate::row::{RowReader, RowView};
 
-/// The state of generated code that reads a row. The first error is stored here and returned after the row has been read. Returning it immediately would
-/// require a `?` for each property, which compiles more slowly than a `let … else`.
+/// The state of generated code that reads a row. The first error is stored here, and returned after the row has been read. If it were returned immediately,
+/// each property would need a `?`, which compiles more slowly than a `let … else`.
 #[derive(Debug)]
 pub struct Search<'a> {
     pub(super) row: RowReader<'a>,
@@ -20,7 +20,7 @@ impl<'a> Search<'a> {
         Self { row: RowReader::new(row), error: None }
     }
 
-    /// Sets the expected shape (the encoded property names and types), which is the shape of rows written by this program.
+    /// Sets the expected shape (the encoded property names and types). Rows written by this program have this shape.
     #[inline]
     pub(crate) fn expect(&mut self, shape: &[u8]) {
         self.row.expect(shape);
@@ -41,7 +41,7 @@ impl<'a> Search<'a> {
         self.row.row().find(name, &mut self.row.next)
     }
 
-    /// Returns the value in `read`. If `read` is an error, returns `None` and stores the error, unless an earlier error is already stored.
+    /// Returns the value in `read`. If `read` is an error, returns `None` and stores the error. An earlier error is not replaced.
     #[inline]
     pub fn keep<T>(&mut self, read: Result<T>) -> Option<T> {
         read.map_err(|error| self.error.get_or_insert(error)).ok()

@@ -140,7 +140,7 @@ fn day_of(text: &str) -> Option<NaiveDate> {
     (text.len() == "yyyy-MM-dd".len()).then_some(day)
 }
 
-/// Returns a time as `HH:mm:ss`, followed by the fractional digits, if any. Returns an error that names the property if the time is a leap second.
+/// Returns a time as `HH:mm:ss`, followed by the fractional digits, if any. A leap second is an error that contains the name of the property.
 pub(crate) fn time(name: &str, time: NaiveTime) -> Result<String> {
     if time.nanosecond() >= 1_000_000_000 {
         return Err(Error::of(PropertyFault::LeapSecond(time)).with_property(name));

@@ -14,8 +14,9 @@ use table_store::{ETag, EdmType, Result, Value, ValueRef};
 use crate::property::Property;
 use crate::row::RowWriter;
 
-/// A common type that cannot be a property, but whose values can be stored in another way. Any other type gets the error message of [`Property`], even if it is
-/// nested in another type.
+/// A common type that cannot be a property, but whose values can be stored in another way.
+///
+/// Any other type gets the error message of [`Property`]. This is also true if it is nested in another type.
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be a property",
     label = "write `#[property(json)]` above this field, whose type derives serde's `Serialize` and `Deserialize`; or `#[derive(table_patterns::KeyPart)]` above an enum without data",
@@ -26,8 +27,8 @@ pub trait StoredOtherwise {
     type Kind;
 }
 
-/// A bound that no kind in this module satisfies, because no kind implements its own trait, such as `ListProperty`. As a result, rustc shows the error message
-/// of that trait.
+/// A bound that no kind in this module satisfies. It requires the trait for the kind, such as `ListProperty`, which the kind does not implement. rustc
+/// therefore shows the error message of that trait.
 pub trait Stores<T> {
     /// Returns a value of any type. It cannot be called, because no type implements this trait.
     fn refuse<R>() -> R;
@@ -50,7 +51,8 @@ where
     }
 }
 
-/// Declares kinds of types and, for each kind, a trait that the kind does not implement. The trait's error message suggests a replacement for the type `T`.
+/// Declares kinds of types. For each kind, it declares a trait that the kind does not implement. The error message of the trait suggests a replacement for the
+/// type `T`.
 macro_rules! kinds {
     ($($(#[$docs:meta])* $kind:ident, $property:ident: $fact:literal, $form:literal, $note:literal;)*) => {$(
         $(#[$docs])*

@@ -21,7 +21,7 @@ static TIMER: Timer = Timer::new(start, IDLE);
 /// A queue of sleeping tasks, and the thread that wakes them.
 pub(super) struct Timer {
     queue: Mutex<Queue>,
-    /// Notified when the timer's thread must wake earlier, because a new sleep ends before all others.
+    /// Notified when the timer's thread must wake earlier, because a new sleep ends before all other sleeps.
     changed: Condvar,
     /// The number of sleeps created so far.
     sleeps: AtomicU64,
@@ -29,7 +29,7 @@ pub(super) struct Timer {
     idle: Duration,
 }
 
-/// The key of a sleep in the queue: its end and its number, which distinguishes sleeps with the same end.
+/// The key of a sleep in the queue. It contains the end of the sleep, and a number that distinguishes sleeps with the same end.
 type Place = (Instant, u64);
 
 struct Queue {
@@ -62,7 +62,7 @@ impl Timer {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a sleep to the queue, or replaces its waker. Returns the waker if no timer thread is running and none can be started.
+    /// Adds a sleep to the queue, or replaces its waker. If no timer thread is running and none can be started, the waker is returned.
     fn enter(&'static self, place: Place, waker: Waker) -> Result<(), Waker> {
         let mut queue = self.lock();
         if queue.thread_of.is_none_or(|id| id != process::id()) {
@@ -109,8 +109,8 @@ impl Timer {
         }
     }
 
-    /// Waits for the next sleep to end, and returns the wakers of all ended sleeps, earliest end first. Returns `None` once the queue has been empty for the
-    /// idle time.
+    /// Waits for the next sleep to end, and returns the wakers of all ended sleeps, with the earliest end first. Returns `None` once the queue has been empty
+    /// for the idle time.
     fn due(&self) -> Option<Vec<Waker>> {
         let mut queue = self.lock();
         let mut was_idle = false;
@@ -136,8 +136,10 @@ impl Timer {
 }
 
 impl Queue {
-    /// Returns `true` if the sleep with the given number may block its thread for a nap. In each round of polls, only one of an executor's sleeps naps, so the
-    /// other tasks are polled about once per nap, regardless of the number of sleeping tasks.
+    /// Returns `true` if the sleep with the given number may block its thread for a nap.
+    ///
+    /// In each round of polls, only one of an executor's sleeps naps. The other tasks are therefore polled about once per nap, regardless of the number of
+    /// sleeping tasks.
     fn may_nap(&self, number: u64) -> bool {
         self.nap.is_none_or(|(last, end)| last == number || end.elapsed() >= NAP)
     }
@@ -145,11 +147,11 @@ impl Queue {
 
 /// A future that completes after a given time. The timer's thread wakes its task.
 ///
-/// If no thread can be started, for example in a container with a limit on processes, the task wakes itself and is polled repeatedly. A poll then tries to
-/// start the thread again and, if this fails, blocks for at most [`NAP`], so the executor's other tasks can proceed.
+/// If no thread can be started, for example in a container with a limit on processes, the task wakes itself and is polled repeatedly. Each poll tries to start
+/// the thread again. If this fails, the poll blocks for at most [`NAP`], so the executor's other tasks can proceed.
 pub(super) struct Sleep {
     timer: &'static Timer,
-    /// The key in the queue, or `None` if the end cannot be represented. In that case, the sleep never ends.
+    /// The key in the queue. It is `None` if the end cannot be represented. The sleep then never ends.
     place: Option<Place>,
     is_queued: bool,
 }

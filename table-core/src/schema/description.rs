@@ -1,4 +1,4 @@
-//! Human-readable schema descriptions: keys with their parts and widths, properties with their sizes, and indexes.
+//! Describes schemas for human readers, as keys with their parts and widths, properties with their sizes, and indexes.
 
 use std::fmt;
 

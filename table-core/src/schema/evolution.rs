@@ -1,4 +1,4 @@
-//! Schema evolution: the compatibility of stored rows with a changed schema.
+//! Schema evolution. This module determines whether stored rows are compatible with a changed schema.
 //!
 //! [`EVOLUTION_RULES`] lists the effect of each kind of change, and [`compare_schemas`] finds the changes.
 
@@ -18,11 +18,11 @@ use crate::schema::stored::StoredSchema;
 
 /// Compares an old schema with a new schema. Each change follows one of the [`EVOLUTION_RULES`].
 ///
-/// This pure function compares only schemas and reads no rows. If the result is [`Compatibility::NeedsRewrite`], the rewrite itself can still fail, because a
-/// stored value may not be valid in the new schema.
+/// This function is pure. It compares only schemas and reads no rows. If the result is [`Compatibility::NeedsRewrite`], the rewrite itself can still fail,
+/// because a stored value may not be valid in the new schema.
 ///
-/// A schema compared with itself is [`Compatibility::Same`]. If the result is `Same`, the fingerprints are equal. If the fingerprints are equal, the result is
-/// `Same` unless the type has been renamed or the names of key parts have been swapped.
+/// A schema compared with itself is [`Compatibility::Same`]. If the result is `Same`, the fingerprints are equal. The converse holds unless the type has been
+/// renamed or the names of key parts have been swapped.
 ///
 /// ```
 /// use table_core::Entity;
@@ -54,8 +54,8 @@ pub fn compare_schemas(old: &StoredSchema, new: &StoredSchema) -> Evolution {
     compare_with_removed(old, &RemovedProperties::default(), new)
 }
 
-/// Compares two schemas like [`compare_schemas`]. A property added by `new` is also compared with the property of the same name in `removed`, which contains
-/// the properties removed before `old`.
+/// Compares two schemas like [`compare_schemas`]. `removed` contains the properties removed before `old`. A property added by `new` is also compared with the
+/// removed property of the same name.
 pub(crate) fn compare_with_removed(
     old: &StoredSchema,
     removed: &RemovedProperties,

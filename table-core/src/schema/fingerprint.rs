@@ -1,4 +1,4 @@
-//! Schema fingerprints: a hash of each schema's canonical bytes.
+//! Schema fingerprints, which are hashes of the schemas' canonical bytes.
 
 use std::fmt;
 
@@ -12,11 +12,13 @@ use crate::schema::text::{VERSION, name_of, write_facts};
 ///
 /// The canonical bytes are the UTF-8 text of the [stored schema](StoredSchema) with these differences:
 /// - the `entity` line is omitted, and table names are in lower case (TBL-2);
-/// - a field stored only in the entity's key is represented by its position in the key: `PartitionKey.0`, `RowKey.1`. Literals are not counted.
+/// - a field stored only in the entity's key is represented by its position in the key, such as `PartitionKey.0` or `RowKey.1`. Literals are not counted.
 ///
-/// As a result, the fingerprint is independent of the Rust names of types and key fields, of the declaration order of properties and indexes, and of how
-/// adjacent literals are split. It cannot detect that two parts with the same codec were swapped, because only their names differ.
-/// [`compare_schemas`](crate::schema::compare_schemas) also compares the names.
+/// As a result, the fingerprint does not depend on the Rust names of types and key fields, on the declaration order of properties and indexes, or on how
+/// adjacent literals are split.
+///
+/// It cannot detect that two parts with the same codec were swapped, because only their names differ. [`compare_schemas`](crate::schema::compare_schemas) also
+/// compares the names.
 ///
 /// ```
 /// use table_core::Entity;
@@ -83,7 +85,7 @@ impl StoredSchema {
         text
     }
 
-    /// Returns the location of a key part's value in a stored entity: a property name, or a position in the key.
+    /// Returns the location of a key part's value in a stored entity. This is a property name, or a position in the key.
     fn place(&self, source: &Source) -> String {
         let Source::Key(label) = source else { return name_of(source) };
         let found = |derived| {
@@ -102,7 +104,7 @@ impl StoredSchema {
     }
 }
 
-/// Returns `true` if the codec writes a bucket number. The field's value cannot be decoded from it.
+/// Returns `true` if the codec writes a bucket number, from which the field's value cannot be decoded.
 pub(super) fn is_derived(codec: &str) -> bool {
     codec.starts_with("bucket(")
 }

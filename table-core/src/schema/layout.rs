@@ -1,4 +1,4 @@
-//! Comparison of key layouts: tests whether one key can match two layouts (PAT-HET-1).
+//! Compares key layouts, to decide whether one key can match two layouts (PAT-HET-1).
 
 mod fits;
 
@@ -11,8 +11,11 @@ use crate::schema::KeyPiece;
 
 /// Returns `true` if it can be proven that no string [matches](fits) both layouts. `false` means that no proof was found.
 ///
-/// A proof requires different literals at the start, different lengths, a character required by one layout and excluded by the other, or disjoint sets of
-/// characters at the same distance from the start or the end.
+/// A proof is one of these differences:
+/// - different literals at the start;
+/// - different lengths;
+/// - a character that one layout requires and the other excludes;
+/// - disjoint sets of characters at the same distance from the start or the end.
 ///
 /// ```
 /// use table_core::{Entity, schema::disjoint};
@@ -41,7 +44,7 @@ pub const fn disjoint(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
         || places_differ(a, b, true)
 }
 
-/// Returns `true` if the first `count` pieces are equal: the same literals, and fields with the same codecs.
+/// Returns `true` if the first `count` pieces are equal. They must have the same literals, and fields with the same codecs.
 #[must_use]
 pub const fn same(a: &[KeyPiece], b: &[KeyPiece], count: usize) -> bool {
     if a.len() < count || b.len() < count {
@@ -65,11 +68,11 @@ pub const fn same(a: &[KeyPiece], b: &[KeyPiece], count: usize) -> bool {
     true
 }
 
-/// Returns `true` if every key of `layout` starts with a key of `begin` that contains the same values, as `empid_000123_2012` starts with `empid_000123`
-/// (PAT-CK).
+/// Returns `true` if every key of `layout` starts with a key of `begin` that contains the same values (PAT-CK). For example, `empid_000123_2012` starts with
+/// `empid_000123`.
 ///
-/// In this case, a string that starts with a key of `begin` contains exactly that key's values, because each part of `begin` is self-delimiting and the last
-/// piece has a fixed width.
+/// In this case, a string that starts with a key of `begin` contains exactly that key's values. Each part of `begin` is self-delimiting, and the last piece has
+/// a fixed width.
 #[must_use]
 pub const fn begins(begin: &[KeyPiece], layout: &[KeyPiece]) -> bool {
     let [before @ .., last] = begin else { return false };
@@ -85,8 +88,8 @@ pub const fn begins(begin: &[KeyPiece], layout: &[KeyPiece]) -> bool {
     }
 }
 
-/// Returns `true` if the end of every part except the last can be found from the left. This requires that each of these parts has a fixed width, or is followed
-/// by a character that it cannot contain.
+/// Returns `true` if the end of every part except the last can be found from the left. Each of these parts must have a fixed width, or be followed by a
+/// character that it cannot contain.
 const fn end_themselves(pieces: &[KeyPiece]) -> bool {
     let mut at = 0;
     while at + 1 < pieces.len() {
@@ -149,7 +152,7 @@ const fn rests_are_disjoint(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     ends_alike && disjoint(a, b)
 }
 
-/// Returns the ASCII character that marks the end of a part of variable width: the character after the part, if the part cannot contain it.
+/// Returns the ASCII character that marks the end of a part of variable width. This is the character after the part, if the part cannot contain it.
 const fn delimiter(form: Form, after: &[KeyPiece]) -> Option<u8> {
     let [KeyPiece::Literal(literal), ..] = after else { return None };
     match literal.as_bytes() {
@@ -210,8 +213,8 @@ const fn lacks(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     false
 }
 
-/// Compares the possible characters at each distance from the start, or from the end if `from_end` is `true`. Returns `true` if, at some distance, they are
-/// disjoint, or only one layout has a character.
+/// Compares the possible characters at each distance from the start, or from the end if `from_end` is `true`. Returns `true` if the characters are disjoint at
+/// some distance, or if only one layout has a character there.
 const fn places_differ(a: &[KeyPiece], b: &[KeyPiece], from_end: bool) -> bool {
     let mut at = 0;
     loop {

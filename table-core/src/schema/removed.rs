@@ -1,4 +1,4 @@
-//! Removed properties: properties that stored rows may still contain, although the schema no longer declares them.
+//! Removed properties. Stored rows may still contain them, although the schema no longer declares them.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use table_store::EdmType;
 use crate::schema::stored::{StoredProperty, StoredSchema};
 use crate::schema::token::{Tokens, token};
 
-/// Properties declared by earlier schemas but not by the current one, each with its last type. A row may contain them until it is replaced.
+/// Properties that earlier schemas declare, but the current schema does not. Each property has its last type. A row may contain them until it is replaced.
 ///
 /// The text format has one property on each line: `Note Edm.String`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl RemovedProperties {
         self.0.keys()
     }
 
-    /// Returns the properties. All of them are optional: rows written after a property was removed lack it.
+    /// Returns the properties. All of them are optional, because rows written after a property was removed lack it.
     pub(super) fn properties(&self) -> Vec<StoredProperty> {
         let property = |(name, edm): (&String, &EdmType)| StoredProperty {
             name: name.clone(),

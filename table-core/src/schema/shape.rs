@@ -1,4 +1,4 @@
-//! The shape of a declared entity's rows, a byte string that identifies such rows in one comparison.
+//! The shape of a declared entity's rows. This byte string identifies such rows in one comparison.
 
 use std::sync::OnceLock;
 
@@ -7,8 +7,9 @@ use table_store::EdmType;
 use crate::row::VERSION;
 use crate::schema::{ENTITY_TYPE, PropertySchema};
 
-/// The shape of a declared entity's rows (their property names and types), computed on first use. If it were a constant, it would take more compile time than
-/// any function generated for the entity.
+/// The shape of a declared entity's rows. It contains the property names and types.
+///
+/// The shape is computed on first use. As a constant, it would take more compile time than any function generated for the entity.
 #[derive(Debug)]
 pub struct Shape {
     bytes: OnceLock<Vec<u8>>,
@@ -22,8 +23,10 @@ impl Shape {
         Self { bytes: OnceLock::new() }
     }
 
-    /// Returns the shape's bytes: the bytes that a row writer produces for rows with all of these properties in this order, preceded by `EntityType` if the
-    /// entity has a kind. A row that lacks one of the properties has a different shape. Every call must pass the same arguments.
+    /// Returns the bytes of the shape. A row writer produces these bytes for rows with all of these properties in this order, preceded by `EntityType` if the
+    /// entity has a kind. A row that lacks one of the properties has a different shape.
+    ///
+    /// Every call must pass the same arguments.
     #[inline]
     #[must_use]
     pub fn bytes(&self, kind: Option<&'static str>, properties: &[PropertySchema]) -> &[u8] {

@@ -1,4 +1,4 @@
-//! Stored schemas: owned schemas, as stored in a table or a layout file.
+//! Owned schemas, in the form that a table or a layout file stores.
 
 use table_store::EdmType;
 
@@ -9,7 +9,7 @@ use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySche
 ///
 /// - Properties and indexes are sorted by name, because stored data does not depend on the declaration order.
 /// - Rust names are only labels. They reveal swapped key parts, but do not affect the [fingerprint](Self::fingerprint).
-/// - The text format has one fact on each line, for readable diffs. `to_string` writes it, `parse` reads it, and serde uses the same form.
+/// - The text format has one fact on each line, so differences are easy to read. `to_string` writes it, `parse` reads it, and serde uses the same form.
 ///
 /// ```
 /// use table_core::Entity;
@@ -35,7 +35,7 @@ use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySche
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub struct StoredSchema {
-    /// The name of the schema: the name of the Rust type, or the name set with `schema_name`.
+    /// The name of the schema. This is the name of the Rust type, or the name set with `schema_name`.
     pub entity: String,
     /// The table that stores the entities.
     pub table: String,
@@ -49,7 +49,7 @@ pub struct StoredSchema {
     pub properties: Vec<StoredProperty>,
     /// The indexes, sorted by name.
     pub indexes: Vec<StoredIndex>,
-    /// The derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`.
+    /// The derived rows other than indexes. These are `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`.
     pub keeps: Vec<String>,
 }
 
@@ -139,13 +139,13 @@ pub struct StoredProperty {
 pub struct StoredIndex {
     /// The name of the index.
     pub name: String,
-    /// The kind of row in the index: copies of entities, or lists of keys.
+    /// The kind of row in the index, which is either a copy of an entity or a list of keys.
     pub kind: IndexKind,
     /// `true` if a second entity with the same value is rejected.
     pub unique: bool,
     /// `true` if some entities may be absent from the index.
     pub sparse: bool,
-    /// The path of the function that selects the indexed entities, or `None` if every entity with a value for the key is indexed.
+    /// The path of the function that selects the indexed entities. `None` if every entity with a value for the key is indexed.
     pub when: Option<String>,
     /// The table of the index rows, or `None` for the entity's table.
     pub table: Option<String>,
@@ -153,9 +153,9 @@ pub struct StoredIndex {
     pub partition_key: Option<Vec<StoredPiece>>,
     /// The pieces of the index rows' `RowKey`.
     pub row_key: Vec<StoredPiece>,
-    /// The properties included in copies, sorted by name, or `None` if copies include all properties.
+    /// The properties that copies include, sorted by name. `None` if copies include all properties.
     pub include: Option<Vec<String>>,
-    /// The properties stored in a copy, sorted by name: the entity's key fields missing from the copy's key, and the included properties.
+    /// The properties stored in a copy, sorted by name. These are the entity's key fields missing from the copy's key, and the included properties.
     pub properties: Vec<StoredProperty>,
 }
 
@@ -210,7 +210,7 @@ impl StoredSchema {
         self
     }
 
-    /// Returns the normal form: adjacent literals are joined, and properties and indexes are sorted by name.
+    /// Returns the normal form, in which adjacent literals are joined, and properties and indexes are sorted by name.
     pub(super) fn normal(mut self) -> Self {
         join_literals(&mut self.partition_key);
         join_literals(&mut self.row_key);

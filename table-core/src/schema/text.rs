@@ -129,7 +129,7 @@ impl TryFrom<String> for StoredSchema {
 /// Parses a stored schema from its text format.
 ///
 /// # Errors
-/// `FormatTooNew` if the text has a later format version; `Corrupted` if the text is invalid (the error contains the line).
+/// `FormatTooNew` if the text has a later format version; `Corrupted`, with the line, if the text is invalid.
 impl FromStr for StoredSchema {
     type Err = Error;
 

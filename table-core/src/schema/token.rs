@@ -2,8 +2,8 @@
 
 use serde_json::{Deserializer, Value};
 
-/// Formats a word for a line. A word that is empty, starts with a quote, or contains whitespace or a control
-/// character becomes a JSON string; any other word is written as is.
+/// Formats a word for a line. A word that is empty, starts with a quote, or contains whitespace or a control character becomes a JSON string. Any other word is
+/// written as is.
 pub(crate) fn token(text: &str) -> String {
     let bare = !text.is_empty()
         && !text.starts_with('"')

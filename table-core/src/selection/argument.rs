@@ -1,4 +1,4 @@
-//! Arguments for functions that select rows: values, ranges of values, and prefixes.
+//! Arguments for functions that select rows. They are values, ranges of values, or prefixes.
 
 use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
@@ -6,7 +6,7 @@ use table_store::Result;
 
 use crate::key::codec::TextCodec;
 
-/// An argument for a key part of type `T`: a `T`, a `&T`, or a `&str` if `T` is `String`.
+/// An argument for a key part of type `T`. It is a `T`, a `&T`, or a `&str` if `T` is `String`.
 ///
 /// ```
 /// use table_core::selection::KeyArg;
@@ -49,7 +49,7 @@ impl KeyArg<String> for &str {
     }
 }
 
-/// A range of values of type `T`: any range expression with [`KeyArg`]s, or a pair of [`Bound`]s.
+/// A range of values of type `T`. It is any range expression with [`KeyArg`]s, or a pair of [`Bound`]s.
 ///
 /// ```
 /// use std::ops::Bound;
@@ -126,8 +126,8 @@ impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
 
 /// A marker for key parts that support ranges. `Ordered<true>` is implemented for all types, and `Ordered<false>` for none.
 ///
-/// A range of values is a key range only if the encoded values sort like the values themselves (law K3 of [`codec`](crate::key::codec)). A range over a
-/// part with any other codec does not compile.
+/// A range of values is a key range only if the encoded values sort like the values themselves (law K3 of [`codec`](crate::key::codec)). A range of a part
+/// whose codec violates this law does not compile.
 ///
 /// ```
 /// use table_core::selection::Ordered;
@@ -155,7 +155,7 @@ impl<R> Ordered<true> for R {}
 /// A marker for key parts that can be selected without the parts after them. `SelfDelimiting<true>` is implemented for all types, and `SelfDelimiting<false>`
 /// for none.
 ///
-/// Some parts can be decoded only from the end of the key. A value of such a part may also be a prefix of longer values, so no key range contains exactly the
+/// Some parts can be decoded only from the end of the key. A value of such a part may also be a prefix of longer values. No key range then contains exactly the
 /// rows with one value or prefix.
 ///
 /// ```
@@ -181,7 +181,8 @@ pub trait SelfDelimiting<const ENDS: bool> {}
 #[diagnostic::do_not_recommend]
 impl<R> SelfDelimiting<true> for R {}
 
-/// A prefix of a string in a key: any value that can be borrowed as a `str`, for parts of type `String` whose codec `C` encodes character by character.
+/// A prefix of a string in a key. It is any value that can be borrowed as a `str`. The part must have type `String` and a codec `C` that encodes each character
+/// separately.
 ///
 /// ```
 /// use table_core::key::codec::Text;

@@ -1,11 +1,11 @@
-//! Values accepted as a query's selection: complete selections, and selections under construction.
+//! Values that a query accepts as its selection. They are complete selections, or builders of selections.
 
 use table_store::Result;
 
 use crate::query::KeyRange;
 use crate::selection::{Class, Primary, Selection};
 
-/// A value that selects entities of type `E`: a [`Selection`], or a selection under construction such as `Employee::rows("Sales")`.
+/// A value that selects entities of type `E`. It is a [`Selection`], or a builder such as `Employee::rows("Sales")`.
 ///
 /// ```
 /// use table_core::query::QueryClass;
@@ -53,8 +53,8 @@ impl<N: Narrowed> From<N> for Selection<N::Entity, N::Class, N::Source> {
     }
 }
 
-/// A selection under construction, such as `Employee::rows("Sales")`. Generated code implements this trait for each of its selection types. If it implemented
-/// `From` for [`Selection`] instead, rustc would have to consider all these implementations in every conversion.
+/// A builder of a selection, such as `Employee::rows("Sales")`. Generated code implements this trait for each of its selection types. If it implemented `From`
+/// for [`Selection`] instead, rustc would have to consider all these implementations in every conversion.
 #[doc(hidden)]
 pub trait Narrowed {
     /// The entity type of the selection.

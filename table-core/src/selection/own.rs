@@ -9,9 +9,11 @@ use crate::schema::{self, EntitySchema, IndexSchema, KeyPiece};
 use crate::selection::{Class, Keys, Selection};
 
 impl<E: Entity, C: Class> Selection<E, C> {
-    /// Excludes the index rows of `E` (copies and lists) from the ranges if a leading literal distinguishes their keys from entity keys. This is the literal at
-    /// the start of the `RowKey` or, if the index has separate partitions in the same table, at the start of the `PartitionKey`. If the `RowKey` of an index
-    /// row may equal that of an entity, the index's partitions are excluded. `Entities` does not insert an entity into such a partition.
+    /// Excludes the index rows of `E` (copies and lists) from the ranges, if a leading literal distinguishes their keys from entity keys.
+    ///
+    /// The literal is at the start of the `RowKey`. If the index has separate partitions in the same table, it may also be at the start of the `PartitionKey`.
+    /// Such partitions are excluded if no entity can be in them. They are also excluded if the `RowKey` of an index row may equal that of an entity, unless the
+    /// entities' own `PartitionKey`s start with the literal. `Entities` does not insert an entity into an excluded partition.
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};
@@ -42,8 +44,7 @@ impl<E: Entity, C: Class> Selection<E, C> {
     }
 }
 
-/// Excludes from the ranges the partitions of indexes whose rows could be mistaken for entities of type `E` (`AROUND`). Ranges within a single partition are
-/// not changed.
+/// Excludes partitions of indexes whose rows could be mistaken for entities of type `E` (`AROUND`). Ranges within a single partition are not changed.
 #[must_use]
 pub fn around_indexes<E: Entity>(ranges: Vec<KeyRange>) -> Vec<KeyRange> {
     let alike = |index: &&IndexSchema| looks_alike(E::SCHEMA, index);
@@ -64,17 +65,16 @@ fn without(mut ranges: Vec<KeyRange>, literals: impl Iterator<Item = &'static st
     ranges
 }
 
-/// Returns the index that hides an entity with this PartitionKey: the key belongs to a partition that [scans](Selection::own_rows) exclude because of the
-/// index.
+/// Returns the index that hides entities with this PartitionKey. [Scans](Selection::own_rows) exclude the partition with this key because of the index.
 #[must_use]
 pub fn index_that_hides(schema: &'static EntitySchema, partition_key: &str) -> Option<&'static IndexSchema> {
     schema.indexes.iter().find(|index| {
-        // The PartitionKey is compared first, because this comparison is cheap and rarely succeeds.
+        // The PartitionKey is compared first, because this comparison is cheap and rarely finds a match.
         partition_key.starts_with(partition_literal(index)) && excluded_partitions(schema, index).is_some()
     })
 }
 
-/// Returns the literal at the start of the index's `PartitionKey`s if scans for entities exclude the partitions with this literal.
+/// Returns the literal at the start of the index's `PartitionKey`s. Returns `None` unless scans for entities exclude the partitions with this literal.
 fn excluded_partitions(schema: &EntitySchema, index: &IndexSchema) -> Option<&'static str> {
     let literal = partition_literal(index);
     let same_table = index.table.is_none_or(|table| table.eq_ignore_ascii_case(schema.table));
@@ -83,7 +83,7 @@ fn excluded_partitions(schema: &EntitySchema, index: &IndexSchema) -> Option<&'s
     (same_table && !literal.is_empty() && is_apart).then_some(literal)
 }
 
-/// Returns `true` if the `RowKey`s of the index and of the entities may be equal. In that case, only the partition distinguishes an index row from an entity.
+/// Returns `true` if a `RowKey` of the index may equal one of the entities. In that case, only the partition distinguishes an index row from an entity.
 fn looks_alike(schema: &EntitySchema, index: &IndexSchema) -> bool {
     !schema::disjoint(schema.row_key, index.row_key)
 }

@@ -2,7 +2,7 @@
 
 use crate::selection::{Point, Primary, Selection, Source};
 
-/// The complete key of an entity of type `E`: a selection that contains every part of both keys or, in a table without a schema, an
+/// The complete key of an entity of type `E`. It is a selection that contains every part of both keys. In a table without a schema, it can also be an
 /// [`EntityKey`](crate::EntityKey).
 ///
 /// A generic function takes `impl PointKey<E, From: Source>`. Without the bound on the source, it would accept a text or a number, which only the messages
@@ -25,7 +25,7 @@ use crate::selection::{Point, Primary, Selection, Source};
     note = "the key of an entity that was read contains its fields: `{E}::key(&found.…, found.…)`"
 )]
 pub trait PointKey<E> {
-    /// The source of the entity: a [`Source`](crate::selection::Source).
+    /// The source of the entity, which is a [`Source`](crate::selection::Source).
     type From;
 
     /// Returns the key as a selection of one entity.
@@ -34,7 +34,7 @@ pub trait PointKey<E> {
         Self::From: Source;
 }
 
-/// The source of an entity's own keys, rather than the keys of its copies in an index. Only [`Primary`] implements it. Writes require keys from this source.
+/// The source of an entity's own keys, as opposed to the keys of its copies in an index. Only [`Primary`] implements it. Writes require keys from this source.
 ///
 /// ```
 /// use table_core::selection::{OwnSource, PointKey};
@@ -98,7 +98,7 @@ impl<E, A: PointKey<E, From = F>, F: OwnSource<E, Checked = C>, C> ReportedOwnKe
     }
 }
 
-/// The keys of several entities of type `E`: a list or an iterator of complete keys.
+/// The keys of several entities of type `E`, as a list or an iterator of complete keys.
 ///
 /// ```
 /// use table_core::selection::{IntoPoints, Source};
@@ -120,7 +120,7 @@ impl<E, A: PointKey<E, From = F>, F: OwnSource<E, Checked = C>, C> ReportedOwnKe
     note = "`get({E}::key(…))` reads one entity; `query({E}::partition(…))` reads the entities of a partition"
 )]
 pub trait IntoPoints<E> {
-    /// The source of the entities: a [`Source`](crate::selection::Source).
+    /// The source of the entities, which is a [`Source`](crate::selection::Source).
     type From;
 
     /// Returns the keys in the given order.

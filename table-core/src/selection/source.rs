@@ -1,4 +1,4 @@
-//! The source of a selection: the rows it reads, either the entities themselves or an index.
+//! The source of a selection. A selection reads either the entities themselves or an index.
 
 use std::marker::PhantomData;
 
@@ -10,7 +10,9 @@ use crate::index::{FromCopy, Index};
 use crate::query::{EntityRef, Select};
 use crate::schema::IndexSchema;
 
-/// The source of a selection, represented by a type. Sealed: [`Primary`], or an index ([`Copies`] or [`Lists`]).
+/// A type that represents the source of a selection.
+///
+/// The trait is sealed. Only [`Primary`] and the two kinds of index sources, [`Copies`] and [`Lists`], implement it.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -144,8 +146,10 @@ impl<I: Index> Source for Lists<I> {
     type Consistency = I::Consistency;
 }
 
-/// A source whose rows can be read as `T`. Entities can be read as any type that implements `FromEntity`; copies can be read only as projections of their
-/// included fields, or as the entity if they include all fields.
+/// A source whose rows can be read as `T`.
+///
+/// Entities can be read as any type that implements `FromEntity`. Copies can be read as projections of their included fields, or as the entity if they include
+/// all fields.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -200,7 +204,7 @@ pub trait ReadableAs<T>: Source {
     /// `true` if the source may contain rows of other declared types.
     const IS_MIXED: bool = false;
 
-    /// A function that excludes index partitions from key ranges, because rows in them could be mistaken for a `T`, or `None` if this is not necessary.
+    /// A function that excludes index partitions from key ranges, or `None` if this is not necessary. Rows in these partitions could be mistaken for a `T`.
     #[doc(hidden)]
     const AROUND: Option<Around> = None;
 
@@ -212,8 +216,9 @@ pub trait ReadableAs<T>: Source {
         Versioned::read_with(entity, Self::read).map(Some)
     }
 
-    /// Reads a row, reusing the memory of the previous value if one exists. Returns `false` if the row was skipped. After a skipped row or an error, the value
-    /// may contain fields of two entities and must not be used.
+    /// Reads a row. If a previous value exists, its memory is reused. Returns `false` if the row was skipped.
+    ///
+    /// After a skipped row or an error, the value may contain fields of two entities and must not be used.
     #[doc(hidden)]
     #[inline]
     fn read_own_again(

@@ -5,8 +5,8 @@ use table_store::Result;
 use crate::store::{Committed, WriteLease};
 use crate::transaction::Transaction;
 
-/// Sends a transaction under the lease returned by `admit`. If the lease ends before the transaction is sent, admission and sending are retried once. On the
-/// second try, a store that retries requests counts its attempts from zero again.
+/// Sends a transaction under the lease returned by `admit`. If the lease ends before the transaction is sent, `admit` and `send` are called one more time. A
+/// store that retries requests then counts its attempts from zero again.
 ///
 /// # Errors
 /// Any error from `admit` or `send`; `ServerBusy` if the second lease has ended, too.

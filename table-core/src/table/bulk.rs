@@ -28,15 +28,15 @@ use crate::table::bulk::window::{Link, Window};
 /// The default number of partitions written concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// A bulk write under construction, on a [`Table`](crate::Table) or an `Entities` handle of `table-patterns`. Each transaction is atomic, but the bulk write
-/// as a whole is not.
+/// A builder for a bulk write on a [`Table`](crate::Table) or an `Entities` handle of `table-patterns`. Each transaction is atomic, but the bulk write as a
+/// whole is not.
 ///
 /// - Entities are processed in windows of up to 4,000 entities or 64 MiB. Each window is grouped by partition, split at the limits of a transaction (EGT-2,
 ///   EGT-3), and written to up to 8 partitions concurrently. Within a partition, the order of entities is preserved.
-/// - Before each transaction, the program's permission to write is checked. If the schema of a newer release forbids the program's writes while the bulk write
-///   runs, no further transaction is started.
-/// - After an error, no further transaction in the same partition and no further window is started. The exception is an entity refused by an index
-///   (`UniqueViolation`, `IndexListFull`): the entities before it in its transaction are still written. [`BulkError::written`] contains the positions of the
+/// - Before each transaction, the handle checks that the program may still write. If a newer release stores a schema that forbids the program's writes, no
+///   further transaction is started.
+/// - After an error, no further transaction in the same partition and no further window is started. There is one exception. If an index refuses an entity
+///   (`UniqueViolation`, `IndexListFull`), the entities before it in its transaction are still written. [`BulkError::written`] contains the positions of the
 ///   written entities, and [`resume`](Self::resume) skips them.
 ///
 /// ```
@@ -69,7 +69,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         Self { target, concurrency: CONCURRENCY, done: WrittenPositions::default(), progress: None }
     }
 
-    /// Sets the number of partitions written concurrently: 8 by default, at least 1.
+    /// Sets the number of partitions written concurrently. The default is 8, and the minimum is 1.
     pub fn concurrency(self, partitions: usize) -> Self {
         Self { concurrency: partitions.max(1), ..self }
     }
@@ -117,7 +117,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         I::then(self.put_all(BulkVerb::InsertOrMerge, entities.into_entities()))
     }
 
-    /// Inserts the entities from a stream. An error in the stream stops the bulk write, just as an error from the store does.
+    /// Inserts the entities from a stream. An error in the stream stops the bulk write, just like an error from the store.
     ///
     /// # Errors
     /// The first error in input order, and the positions of the written entities.
@@ -179,8 +179,8 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         }
     }
 
-    /// Writes a window (consecutive entities of the input) and returns the first error in input order. If an error occurred before the window was sent, it is
-    /// passed as `failure`.
+    /// Writes a window, which is a sequence of consecutive input entities. Returns the first error in input order. `failure` is an error that occurred before
+    /// the window was sent.
     async fn write(
         &mut self,
         chains: Vec<Vec<Link<T::Batch>>>,
@@ -217,9 +217,11 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     }
 }
 
-/// Commits the transactions to one partition in order and stops at the first one that fails. Returns the positions of that transaction's entities, and its
-/// error. If a newer schema forbids the program's writes, it forbids them in every partition, so `is_refused` is set to stop the writes to the other partitions
-/// too.
+/// Commits the transactions to one partition in order and stops at the first one that fails. Returns the error, and the positions of that transaction's
+/// entities.
+///
+/// Sets `is_refused` if a newer schema forbids the program's writes. Such a schema forbids writes to every partition, so the writes to the other partitions
+/// stop too.
 async fn write_chain<T: BulkTarget>(
     target: &T,
     mut chain: Vec<Link<T::Batch>>,
@@ -233,8 +235,8 @@ async fn write_chain<T: BulkTarget>(
         }
         match target.commit(&batch).await {
             Ok(()) => committed(&positions),
-            // Some row sizes are known only after the stored rows have been read, so a batch may turn out to be too large. In that case, it is split in half.
-            // If the batch may already have been applied, it is not written again.
+            // Some row sizes are known only after the stored rows have been read. A batch that turns out to be too large is split in half. A batch that may
+            // already have been applied is not written again.
             Err(error) if positions.len() > 1 && !error.is_ambiguous() && target.is_too_large(&error) => {
                 let middle = positions.len() / 2;
                 match target.split(batch, middle) {
@@ -259,7 +261,7 @@ async fn write_chain<T: BulkTarget>(
 /// Returns the positions and the error of a failed batch. If an index has refused one of the batch's entities, first commits the entities before it.
 ///
 /// If an index also refuses one of these earlier entities, nothing is committed and the original error is returned. The earlier entity may need a unique value
-/// released by a later entity in the batch.
+/// that a later entity in the batch releases.
 async fn fail<T: BulkTarget>(
     target: &T,
     Link { mut positions, batch }: Link<T::Batch>,
@@ -280,7 +282,7 @@ async fn fail<T: BulkTarget>(
     (positions, error)
 }
 
-/// Returns `true` if an index has refused an entity, because another entity has its unique value or because the list for its value is full.
+/// Returns `true` if an index has refused an entity. Either another entity has its unique value, or the list for its value is full.
 fn is_of_index(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::UniqueViolation | ErrorCode::IndexListFull)
 }

@@ -19,7 +19,7 @@ pub(super) fn hand_over<F: ReadableAs<T>, T>(
         if handed == most {
             break;
         }
-        // Written without `?` or `map_err`, and inlined: moving each entity two more times would make reading a page 11% slower.
+        // This `match` is written out, without `?` or `map_err`. Otherwise, each entity would be moved two more times, which makes reading a page 11% slower.
         match F::read_own(row) {
             Ok(Some(entity)) => {
                 each(entity);
@@ -45,7 +45,7 @@ pub(super) fn lend<F: ReadableAs<T>, T>(
         if handed == most {
             break;
         }
-        // Partition keys are compared by pointer, because a page stores a key only once for consecutive rows that share it.
+        // A page stores a key only once for consecutive rows that share it, so partition keys can be compared by pointer.
         let is_same_partition = partition.is_some_and(|last| std::ptr::eq(last, row.partition_key));
         match F::read_own_again(&mut place, row, is_same_partition) {
             Ok(true) => {

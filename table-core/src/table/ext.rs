@@ -36,8 +36,9 @@ pub trait TableStoreExt: TableStore + Clone {
         Table::of(self.clone())
     }
 
-    /// Returns a handle to the table of an entity set. A value of the set is written as the member that it contains. Does not compile if a member declares
-    /// indexes or a feed.
+    /// Returns a handle to the table of an entity set, an enum of several entity types. Writing a value of the enum stores the entity that it contains.
+    ///
+    /// Does not compile if a member declares indexes or a feed.
     ///
     /// ```
     /// use table_core::{Engine, Entity, EntitySet, TableEntity, TableStoreExt};
@@ -104,9 +105,10 @@ pub trait TableStoreExt: TableStore + Clone {
         request::create_if_missing(self, table)
     }
 
-    /// Streams the names of the tables that start with `prefix`, in order (OPT-5, PAGE-12). The tables of stored schemas, outboxes and feeds
-    /// ([`LAYOUTS`](crate::table::LAYOUTS), [`OUTBOXES`](crate::table::OUTBOXES) and [`FEEDS`](crate::table::FEEDS)) are omitted;
-    /// [`TableStore::list_tables`] includes them.
+    /// Streams the names of the tables that start with `prefix`, in order (OPT-5, PAGE-12).
+    ///
+    /// The stream omits the tables of stored schemas, outboxes and feeds: [`LAYOUTS`](crate::table::LAYOUTS), [`OUTBOXES`](crate::table::OUTBOXES) and
+    /// [`FEEDS`](crate::table::FEEDS). [`TableStore::list_tables`] includes them.
     fn tables(&self, prefix: &str) -> impl Stream<Item = Result<TableName>> + Send + use<Self>
     where
         Self: Sized,
@@ -114,8 +116,8 @@ pub trait TableStoreExt: TableStore + Clone {
         list_tables(self.clone(), prefix)
     }
 
-    // Other libraries define these methods on entities. If one is called on an entity, rustc shows the message of `OpensTables`, because no trait of `std` has
-    // a method with the same name.
+    // Other libraries define these methods on entities. No trait of `std` has a method with one of these names. If one is called on an entity, rustc therefore
+    // finds only this trait, and shows the message of `OpensTables`.
     refused_of_values! {
         HasEntities: insert(_) save(_) create(_) update(_) upsert(_) delete(_) destroy(_) persist(_) put(_) patch(_) reload(_) refresh(_) query(_) scan(_)
             save_changes() commit() rollback() find_by_id(_) find_all(_) find_many(_) delete_by_id(_) delete_many(_) insert_many(_) insert_into(_) update_many(_)

@@ -12,12 +12,14 @@ use crate::store::TableStore;
 use crate::table::{Paging, Table};
 
 impl<E: Entity, S: TableStore + Clone> Table<E, S> {
-    /// Reads one group into the fields of `G`: all rows whose keys start with the owner's key, or all rows in the owner's partition.
+    /// Reads a group of entities into the fields of `G`. The group consists of all rows whose keys start with the owner's key, or of all rows in the owner's
+    /// partition.
     ///
-    /// Sends one range query, whose bounds are derived from the types. A row in the range that belongs to no field causes an error (PAT-HET-6). A group that
-    /// spans several pages is not a snapshot (CON-9). If the owner's RowKey is empty, a second query is sent at the same time, because the rows of the
-    /// partition may sort before and after the keys reserved for patterns ([`RESERVED`](crate::key::text::RESERVED)). The second query reads the rows after
-    /// these keys.
+    /// The function sends one range query, whose bounds are derived from the types. A row in the range that belongs to no field causes an error (PAT-HET-6). A
+    /// group that spans several pages is not a snapshot (CON-9).
+    ///
+    /// If the owner's RowKey is empty, a second query is sent at the same time. The rows of the partition may sort both before and after the keys reserved for
+    /// patterns ([`RESERVED`](crate::key::text::RESERVED)), and the second query reads the rows after these keys.
     ///
     /// ```
     /// # use table_core::{Entity, EntityGroup, Table, TableStoreExt, embedded::Engine};

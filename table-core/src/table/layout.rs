@@ -39,28 +39,31 @@ use crate::table::fault::TableFault;
 use crate::table::{Table, request};
 
 impl<E: Declared, S: TableStore> Table<E, S> {
-    /// Creates the table if it does not exist, compares the schema of `E`, or the schemas of all members of a set, with the stored schema, and returns the
-    /// handle. [`TableEntity`](crate::TableEntity) has no schema, so nothing is compared for it.
+    /// Creates the table if it does not exist, checks its stored schema, and returns the handle.
     ///
-    /// - If no schema is stored, or the [compatibility](crate::schema::Compatibility) is *same*, *compatible* or *needs backfill*, the schema of `E`
-    ///   is stored, and the remaining work is recorded in [`SchemaRecord::pending`].
+    /// The schema of `E`, or the schema of each member of a set, is compared with the stored schema. [`TableEntity`](crate::TableEntity) has no schema, so
+    /// nothing is compared for it.
+    ///
+    /// - If no schema is stored, or the [compatibility](crate::schema::Compatibility) is *same*, *compatible* or *needs backfill*, the schema of `E` is stored.
+    ///   The remaining work is recorded in [`SchemaRecord::pending`].
     /// - If no schema of `E` is stored, but a schema with the same key format is, then `E` may be a renamed type. This is an error if the table contains rows
-    ///   with such keys: keep the stored name of the type with `#[entity(schema_name = "…")]`, or call [`accept_schema`](Self::accept_schema).
+    ///   with such keys. Keep the stored name of the type with `#[entity(schema_name = "…")]`, or call [`accept_schema`](Self::accept_schema).
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. They are also errors if the schema of `E` lacks an
-    ///   index, a feed or copies of the stored schema, because running programs rely on these being complete. After an error, nothing has changed: if the
-    ///   schema of one member of a set is refused, none is stored.
-    /// - A superseded schema belongs to an older version of the program. That version may run if its schema lacks only optional properties, and indexes, feeds
-    ///   or copies whose backfill has not begun. Its schema may declare or require additional properties. If the version may run, the stored schema is not
-    ///   changed. Otherwise, opening the table is an error, unless the table has no rows and the schema of `E` has every index, feed and copy of the stored
+    ///   index, a feed or copies of the stored schema. Running programs rely on these being complete. After an error, nothing has changed. If the schema of one
+    ///   member of a set is refused, no schema of the set is stored.
+    /// - If the schema of `E` has been superseded, the program is an older version. It may run if its schema lacks only optional properties, and indexes, feeds
+    ///   or copies whose backfill has not begun. Its schema may declare or require additional properties. The stored schema is then not changed. In all other
+    ///   cases, opening the table is an error. The only exception is a table without rows, if the schema of `E` has every index, feed and copy of the stored
     ///   schema.
     ///
-    /// Before a write, the handle and its clones check the stored schema again if the last check is older than [five seconds](LEASE). If the program's older
-    /// schema lacks an index, a feed or copies whose backfill has not begun, this check records that an older program is running, and the backfill is delayed
-    /// accordingly.
+    /// Before a write, the handle and its clones check the stored schema again if the last check is older than [five seconds](LEASE). If the program's schema
+    /// is older and lacks an index, a feed or copies whose backfill has not begun, this check records that an older program is running. The start of the
+    /// backfill is then delayed.
     ///
-    /// A program with an incompatible schema fails in this function, before it reads or writes a row. Opening a table costs one get for each schema in addition
-    /// to the request that creates the table, and a write if a schema has changed. Storing the first schema of a type in an existing table costs one additional
-    /// query. Storing the first schema in a store also creates the table [`LAYOUTS`].
+    /// A program with an incompatible schema fails in this function, before it reads or writes a row.
+    ///
+    /// Opening a table costs one request that creates the table, one get for each schema, and one write if a schema has changed. Storing the first schema of a
+    /// type in an existing table costs one additional query. Storing the first schema in a store also creates the table [`LAYOUTS`].
     ///
     /// ```
     /// use table_core::{Engine, Entity, ErrorCode, TableStoreExt};
@@ -90,9 +93,11 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `SchemaMismatch` if the schema is not accepted. The error contains the compatibility, and each change with its remedy; its source is the
-    /// [`Evolution`](crate::schema::Evolution). `FormatTooNew` or `Corrupted` if the stored schema cannot be read. `TableBeingDeleted` if an earlier
-    /// table with this name is still being deleted (OPT-4). `InvalidInput` if two of the [`SCHEMAS`](Declared::SCHEMAS) of `E` have the same name.
+    /// - `SchemaMismatch` if the schema is not accepted. The error contains the compatibility, and each change with its remedy. Its source is the
+    ///   [`Evolution`](crate::schema::Evolution).
+    /// - `FormatTooNew` or `Corrupted` if the stored schema cannot be read.
+    /// - `TableBeingDeleted` if an earlier table with this name is still being deleted (OPT-4).
+    /// - `InvalidInput` if two of the [`SCHEMAS`](Declared::SCHEMAS) of `E` have the same name.
     pub async fn create_if_missing(self) -> Result<Self> {
         self.create_or_open().await.map(|(table, _)| table)
     }
@@ -139,7 +144,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     }
 }
 
-/// Returns a name shared by two of the schemas, or `None` if all names differ. A schema is stored under its name, so only one of the two could be stored.
+/// Returns a name that two of the schemas share, or `None` if all names differ. Only one of the two could be stored, because a schema is stored under its name.
 fn shared_name(schemas: &[&EntitySchema]) -> Option<&'static str> {
     let mut names = schemas.iter().enumerate().map(|(at, schema)| (at, schema.entity));
     names
@@ -158,8 +163,10 @@ impl<E: Entity, S: TableStore> Table<E, S> {
 
     /// Stores the schema of `E` regardless of its compatibility. Call this function after the old rows have been rewritten, or if they are no longer needed.
     ///
-    /// The reason, the compatibility and its rules are recorded in [`SchemaRecord::accepted`]. Rows are not changed. If the schema is already stored, the
-    /// call confirms that all rows have been rewritten, so widened properties such as `property Age` are removed from the pending work.
+    /// The reason, the compatibility and its rules are recorded in [`SchemaRecord::accepted`]. Rows are not changed.
+    ///
+    /// If the schema is already stored, the call confirms that all rows have been rewritten. Entries for widened properties, such as `property Age`, are then
+    /// removed from the pending work.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};
@@ -185,7 +192,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         let stored = read(&self.store, table, &design.entity).await?;
         let proposal = Proposal { design: &design, stored, is_new: false };
         let stored = designs::store(&self.store, table, vec![proposal], self.now(), Some(reason)).await;
-        // The schema may have been stored even if an error is returned, so the other handles are notified in any case.
+        // The schema may have been stored even if this call returns an error, so the other handles are always notified.
         if let Some(exclusive) = &self.store.capabilities().exclusive {
             exclusive.schema_notes(table.as_str(), E::SCHEMA.entity).note(None);
         }
@@ -200,9 +207,10 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 
-    /// Returns the store's current time, and the last time an older program recorded that it was running. The older program may still write, although its
-    /// schema lacks indexes, a feed or copies declared by the stored schema. If a [grant](Self::record_grant) to a program with a different schema expires
-    /// later, its expiry is returned instead. Sends one write and three reads.
+    /// Returns the store's current time, and the last time an older program recorded that it was running.
+    ///
+    /// Such a program may still write, although its schema lacks indexes, a feed or copies that the stored schema declares. If a [grant](Self::record_grant) to
+    /// a program with a different schema expires later than the recorded time, the expiry of the grant is returned instead. Sends one write and three reads.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};
@@ -225,8 +233,8 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         sighting::read(&self.store, self.name()?, (E::SCHEMA.entity, own)).await
     }
 
-    /// Grants programs with the schema of `E` permission to write until `expiry`, in [ticks](crate::ticks), without reading the stored schema. A backfill that
-    /// such programs would make incomplete starts only after that time.
+    /// Grants programs with the schema of `E` permission to write until `expiry`, in [ticks](crate::ticks), without reading the stored schema. Such programs
+    /// could make a backfill incomplete. The backfill therefore starts only after that time.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt, ticks};
@@ -266,15 +274,18 @@ impl<E: Entity, S: TableStore> Table<E, S> {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Checks that a write may start now. Intended for other handles that write to this table directly. The check fails if a program with a newer schema has
-    /// opened the table, unless this program maintains everything declared by the newer schema. The handle of a set checks all types of the set.
+    /// Checks that a write may start now. This function is for other handles that write to this table directly.
+    ///
+    /// The check fails if a program with a newer schema has opened the table, unless this program maintains everything declared by the newer schema. The handle
+    /// of a set checks all types of the set.
     ///
     /// The check normally reads the stored schema at most once every [five seconds](LEASE). It reads the schema again if a read takes longer than that, or if
     /// another schema is stored in the meantime. A handle that has not been opened never reads it.
     ///
-    /// `runtime` provides the clock and the sleep function. Returns the lease within which the write may be sent, for
-    /// [`Transaction::with_lease`](crate::Transaction::with_lease). Returns `None` if the handle has not been opened, or if no other process can use the store;
-    /// the write may then be sent at any time.
+    /// `runtime` provides the clock and the sleep function.
+    ///
+    /// Returns the lease within which the write may be sent, for [`Transaction::with_lease`](crate::Transaction::with_lease). Returns `None` if the write may
+    /// be sent at any time, because the handle has not been opened or no other process can use the store.
     ///
     /// # Errors
     /// `SchemaMismatch` if the check fails; any error from the store.
@@ -305,7 +316,7 @@ impl<E, S: TableStore> Table<E, S> {
         Ok(tracker.is_shared().then_some(lease))
     }
 
-    /// Makes this handle check, before each write, that the program may still write. The check shares the state of the handle that created `watch`. If that
+    /// Makes this handle check before each write that the program may still write. The check shares the state of the handle that created `watch`. If that
     /// handle has not been opened, nothing is checked.
     #[doc(hidden)]
     #[must_use]
@@ -318,7 +329,7 @@ impl<E, S: TableStore> Table<E, S> {
         Self { tracker, ..self }
     }
 
-    /// Makes this handle check, before each write, that the programs of several handles to the same table may still write. Used for rows of several types, or
+    /// Makes this handle check before each write that the programs of several handles to the same table may still write. Use this for rows of several types, or
     /// of unknown types. Handles that have not been opened are ignored.
     #[doc(hidden)]
     #[must_use]
@@ -327,8 +338,9 @@ impl<E, S: TableStore> Table<E, S> {
         Self { tracker: SchemaTracker::of_all(trackers), ..self }
     }
 
-    /// Returns a check for entities with a different schema in a table of the same store. It is intended for handles that write these entities along with their
-    /// own. The check queries the stored schema only if this handle has been opened. Clones of this handle share its result.
+    /// Returns a check for entities with a different schema in a table of the same store. Handles that write such entities along with their own use it.
+    ///
+    /// The check queries the stored schema only if this handle has been opened. Clones of this handle share its result.
     #[doc(hidden)]
     #[must_use]
     pub fn admission(&self, design: &EntitySchema, table: TableName) -> Admission<S>
@@ -340,7 +352,7 @@ impl<E, S: TableStore> Table<E, S> {
     }
 
     /// Checks that whole rows may be replaced. If a newer schema declares additional properties, a replace would remove them. Call [`admit`](Self::admit)
-    /// first; this check uses its result.
+    /// first, because this check uses its result.
     ///
     /// # Errors
     /// `SchemaMismatch` if a newer schema has properties unknown to this program (EVO-3).
@@ -355,8 +367,8 @@ impl<E, S: TableStore> Table<E, S> {
     /// Returns the properties declared by a newer stored schema but not by this handle's schema. Queries the store at most once every [five seconds](LEASE),
     /// and never for a handle that has not been opened. Unlike [`admit`](Self::admit), this function neither waits nor writes.
     ///
-    /// Read the stored entity before calling this function. The result then contains all newer properties of that entity, because newer programs write such
-    /// properties only after every older handle has read the schema that declares them.
+    /// Read the stored entity before calling this function. Newer programs write new properties only after every older handle has read the schema that declares
+    /// them. The result therefore contains all newer properties of the entity.
     ///
     /// # Errors
     /// `SchemaMismatch` if the program must not write; any error from the store.
@@ -403,8 +415,8 @@ impl<E, S: TableStore> Table<E, S> {
 }
 
 impl<E: Entity, S: TableStore> Table<E, S> {
-    /// Changes the stored schema record (pending and disabled indexes, feeds and copies, and backfill progress), but not the schema itself. `change` may run
-    /// several times, each time on the current record (CON-3).
+    /// Changes the stored schema record, but not the schema itself. The record contains the pending and disabled indexes, feeds and copies, and the progress of
+    /// backfills. `change` may run several times, each time on the current record (CON-3).
     ///
     /// # Errors
     /// `ResourceNotFound` if no schema is stored because the table has never been opened; `UpdateConditionNotSatisfied` if too many conflicts occur.

@@ -11,7 +11,7 @@ use crate::name::TableName;
 use crate::store::TableStore;
 use crate::table::layout::LAYOUTS;
 
-/// The state of a listing: the names already read but not yet yielded, and the start of the next page.
+/// The state of a listing. It contains the names that were read but not yet yielded, and the start of the next page.
 struct Listing<S> {
     store: S,
     prefix: String,

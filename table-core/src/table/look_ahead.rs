@@ -8,7 +8,7 @@ use table_store::Result;
 
 use crate::query::Page;
 
-/// A stream that prefetches pages. Before it yields a page, it polls the inner stream once for the next page, so the request for that page is already in
+/// A stream that prefetches pages. Before it yields a page, it polls the inner stream once for the next page. The request for that page is then already in
 /// flight. At most one page is buffered.
 pub(super) struct LookAhead<St> {
     pages: Pin<Box<St>>,
@@ -17,7 +17,7 @@ pub(super) struct LookAhead<St> {
     wanted: Option<usize>,
 }
 
-/// The result of the last prefetch: the item that the inner stream returned before the caller requested it, if it returned one.
+/// The result of the last prefetch. It contains an item if the inner stream returned one before the caller requested it.
 enum Waiting {
     Nothing,
     Page(Box<Result<Page>>),

@@ -18,7 +18,7 @@ use crate::table::layout::{self, SchemaRecord};
 use crate::table::look_ahead::LookAhead;
 use crate::table::request;
 
-/// The number of ranges read concurrently in a fan-out, a query over several ranges (IMP-5).
+/// The number of ranges read concurrently in a fan-out, which is a query over several ranges (IMP-5).
 const CONCURRENCY: usize = 8;
 
 /// The parameters of a query over key ranges, as set with a query builder.
@@ -36,7 +36,7 @@ pub(crate) struct Paging {
     pub(crate) limit: Option<usize>,
     /// `true` if the query may skip rows of other types. In that case, it may have to read more rows than the limit.
     pub(crate) is_mixed: bool,
-    /// Removes ranges whose rows could be mistaken for the entities. `None` if no range must be removed.
+    /// A function that removes ranges whose rows could be mistaken for the entities. `None` if no range must be removed.
     pub(crate) around: Option<Around>,
 }
 
@@ -69,8 +69,10 @@ impl Paging {
         }
     }
 
-    /// Returns one query per range, to read up to the limit. If the query skips no rows of other types, its page size is at most the limit. Otherwise, the
-    /// limit does not affect the page size, because rows of other types might fill a small page.
+    /// Returns one query per range.
+    ///
+    /// If the query skips no rows of other types, its page size is at most the limit. Otherwise, rows of other types might fill a small page, so the limit does
+    /// not affect the page size.
     pub(crate) fn queries(&self) -> Result<Vec<Query>> {
         self.queries_of(match (self.top, self.limit) {
             (top, Some(limit)) if !self.is_mixed && (1..top.unwrap_or(PAGE_ENTITIES)).contains(&limit) => {
@@ -112,7 +114,7 @@ pub(crate) struct SchemaCheck {
 
 impl SchemaCheck {
     async fn run<S: TableStore>(self, store: S) -> Result<()> {
-        // The read is boxed to keep every query's future small. Few queries have a check, but the future of every query contains this one.
+        // The read is boxed to keep every query's future small. Few queries have a check, but this future is part of every query's future.
         let stored = layout::read(&store, &self.table, self.entity).boxed().await?;
         (self.check)(stored.as_ref()).map_err(|error| error.with_table(self.table.as_str()))
     }
@@ -147,7 +149,7 @@ impl<S: TableStore + Clone> PageSource<S> {
         self.table.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns one page: the first page, or the page after the given continuation. Ignores the limit.
+    /// Returns the first page, or the page after the given continuation. Ignores the limit.
     pub(crate) async fn page(&self, paging: &Paging, from: Option<&Continuation>) -> Result<Page> {
         if let Some(check) = self.check.clone() {
             check.run(self.store.clone()).await?;
@@ -194,7 +196,7 @@ impl<S: TableStore + Clone> PageSource<S> {
     }
 }
 
-/// The state of a range being read: its current page, and the parameters of its next request.
+/// The state of a range being read. It contains the current page, and the parameters of the next request.
 struct UnderWay<S> {
     store: S,
     table: TableName,
@@ -228,8 +230,10 @@ fn following<S: TableStore>(range: UnderWay<S>) -> impl Stream<Item = Result<Pag
     })
 }
 
-/// Returns `true` if the continuation marks the start of a range. Earlier releases encoded the start of a partition as a continuation without a row key. That
-/// format is accepted too: no page of the partition ends at such a continuation, so it cannot mean anything else.
+/// Returns `true` if the continuation marks the start of a range.
+///
+/// Earlier releases encoded the start of a partition as a continuation without a row key. That format is accepted too. No page of the partition ends at such a
+/// continuation, so it cannot mean anything else.
 fn is_start(table: &TableName, query: &Query, from: &Continuation) -> bool {
     let of_partition = |partition_key: &str| {
         let position = Position { partition_key: partition_key.to_owned(), row_key: None };

@@ -12,7 +12,7 @@ reported_once! {
     ReportedPartition<E>: InPartition, Checked;
 }
 
-/// A value that identifies the partition of a transaction: a selection of one partition, a key, or an entity in the partition.
+/// A value that identifies the partition of a transaction. It is a selection of one partition, a key, or an entity in the partition.
 ///
 /// ```
 /// # use table_core::Entity;

@@ -1,4 +1,4 @@
-//! Patches: changes to individual properties of a stored entity through typed columns (MRG rules).
+//! Patches change individual properties of a stored entity through typed columns (MRG rules).
 
 mod refused;
 
@@ -23,12 +23,16 @@ use crate::table::write::EntityWrite;
 use crate::table::written_types::WrittenTypes;
 use crate::table::{Table, request};
 
-/// A change to some properties of one stored entity; all other properties are kept (MRG-1).
+/// A change to some properties of one stored entity. All other properties are kept (MRG-1).
 ///
-/// On a [`Table`], a patch is sent as a single merge, without reading the entity. A merge cannot remove properties (MRG-3), so a patch that sets a property
-/// to `None` reads and replaces the entity. Two mistakes do not compile: setting a field of the key, which never changes (UPD-6), and setting a property that
-/// an index contains, because the index update would need the old value. An `Entities` handle of `table-patterns` reads the entity first and can set any
-/// property. [`Table::update`] computes a new value from the old one.
+/// On a [`Table`], a patch is sent as a single merge, without reading the entity. A merge cannot remove properties (MRG-3), so a patch that sets a property to
+/// `None` reads the entity and replaces it.
+///
+/// Two mistakes do not compile. A patch cannot set a field of the key, because a key never changes (UPD-6). It cannot set a property that an index contains,
+/// because the index update would need the old value.
+///
+/// An `Entities` handle of `table-patterns` reads the entity first, so it can set any property outside the key. To compute a new value from the old one, use
+/// [`Table::update`].
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -54,7 +58,7 @@ pub struct Patch<'a, T: PatchTarget> {
     if_match: IfMatch,
 }
 
-/// A handle through which a [`Patch`] is sent.
+/// A handle that can send a [`Patch`].
 ///
 /// ```
 /// use table_core::table::{Patch, PatchTarget};
@@ -83,7 +87,7 @@ pub trait PatchTarget: Sync {
     fn in_table(&self, error: Error) -> Error;
 }
 
-/// A value for a property of type `T`: any value that converts into `T`.
+/// A value for a property of type `T`. It is any value that converts into `T`.
 ///
 /// ```
 /// use table_core::table::PatchValue;
@@ -113,7 +117,7 @@ impl<T, V: Into<T>> PatchValue<T> for V {
     }
 }
 
-/// The properties set and removed by a [`Patch`].
+/// The properties that a [`Patch`] sets, and those that it removes.
 ///
 /// ```
 /// use table_core::table::PatchChange;
@@ -146,7 +150,7 @@ impl PatchChange {
         Self { set: set.finish(), removed: removed.finish() }
     }
 
-    /// Returns the properties to merge. Returns `None` if the patch removes properties, because a merge cannot do this (MRG-3).
+    /// Returns the properties to merge, or `None` if the patch removes properties. A merge cannot remove properties (MRG-3).
     #[must_use]
     pub fn as_merge(&self) -> Option<&Row> {
         self.removed.view().is_empty().then_some(&self.set)
@@ -162,7 +166,7 @@ impl PatchChange {
     }
 }
 
-/// A column settable by a [`Patch`] on a handle of type `T`.
+/// A column that a [`Patch`] on a handle of type `T` can set.
 ///
 /// On a [`Table`], these are the columns that implement [`Settable`].
 ///
@@ -196,7 +200,8 @@ impl<E, S: TableStore, C: Settable<E>> SetBy<Table<E, S>> for C {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Begins a patch of one entity. The patch is sent as a merge, without reading the entity, unless it removes a property.
+    /// Creates a patch of one entity. The patch is sent as a merge, without reading the entity. A patch that removes a property reads and replaces the entity
+    /// instead.
     pub fn patch(&self, key: impl PointKey<E, From: OwnSource<E>>) -> Patch<'_, Self> {
         Patch::new(self, OwnSource::into_own(key.into_point()))
     }
@@ -240,15 +245,17 @@ impl<E, S: TableStore> PatchTarget for Table<E, S> {
 }
 
 impl<'a, T: PatchTarget> Patch<'a, T> {
-    /// Begins a patch of one entity.
+    /// Creates a patch of one entity.
     pub const fn new(target: &'a T, key: Selection<T::Entity, Point>) -> Self {
         Self { target, key, values: Ok(Vec::new()), if_match: IfMatch::Any }
     }
 
     /// Sets a property. If the property is set twice, the last value is used.
     ///
-    /// `None` removes the property. On a [`Table`], a patch that removes a property reads the entity, replaces it if its version is unchanged, and retries
-    /// after a conflict. [`send`](Self::send) fails if a value cannot be stored.
+    /// `None` removes the property. On a [`Table`], a patch that removes a property reads the entity and replaces it if its version is unchanged. After a
+    /// conflict, it retries.
+    ///
+    /// If a value cannot be stored, [`send`](Self::send) returns the error.
     ///
     /// ```
     /// # use table_core::{Entity, TableStoreExt, embedded::Engine};
@@ -275,7 +282,7 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
         self
     }
 
-    /// Sets the required version of the stored entity; by default, any version is accepted.
+    /// Sets the required version of the stored entity. By default, any version is accepted.
     pub fn if_match(self, if_match: impl IntoIfMatch) -> Self {
         Self { if_match: if_match.into(), ..self }
     }

@@ -1,4 +1,4 @@
-//! Queries of typed entities: selections, filters, projections and limits. The module [`read`] sends the requests.
+//! Queries of typed entities have a selection, filters, a projection and limits. The module [`read`] sends the requests.
 
 mod page;
 mod read;
@@ -24,8 +24,10 @@ use crate::table::fault::TableFault;
 use crate::table::pages::{CheckRecord, SchemaCheck};
 use crate::table::{PageSource, Paging, Table, request};
 
-/// A query under construction on a table of `E`. The query reads the rows of the source `F` (the entities or an index) as values of type `T`. No request is
-/// sent until [`page`](Self::page), [`stream`](Self::stream) or one of the `collect` functions is called, or the query is awaited.
+/// A builder for a query on a table of `E`.
+///
+/// The query reads rows of the source `F` (the entities or an index) as values of type `T`. No request is sent until the query is awaited, or until
+/// [`page`](Self::page), [`stream`](Self::stream) or one of the `collect` functions is called.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -55,9 +57,9 @@ pub struct EntityQuery<E, S, T = E, F = Primary> {
 }
 
 impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
-    /// Starts a query for a selection that can span several pages: a range, a partition, or a fan-out.
+    /// Creates a query for a selection that can span several pages, such as a range, a partition, or a fan-out.
     ///
-    /// To read a single entity, use [`get`](Self::get); to read the entire table, use [`scan`](Self::scan). A selection from an index reads the copies in the
+    /// To read a single entity, use [`get`](Self::get). To read the entire table, use [`scan`](Self::scan). A selection from an index reads the copies in the
     /// index's table.
     pub fn query<C: PagedOf<E>, F: Source>(
         &self,
@@ -93,8 +95,8 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
 }
 
 impl<E, S: TableStore + Clone, T> EntityQuery<E, S, T> {
-    /// Reads all rows with the selected keys as members of a set. Each row is recognised by its key or kind (PAT-HET-4). A row that belongs to no member is
-    /// read as a [`TableEntity`](crate::TableEntity) (PAT-HET-6).
+    /// Reads the rows as members of an entity set. The query returns all rows with the selected keys, and recognises each row by its key or kind (PAT-HET-4). A
+    /// row that belongs to no member is read as a [`TableEntity`](crate::TableEntity) (PAT-HET-6).
     pub fn read_as<U: SetOf<E>>(self) -> EntityQuery<E, S, U> {
         self.reading()
     }
@@ -103,9 +105,9 @@ impl<E, S: TableStore + Clone, T> EntityQuery<E, S, T> {
 impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Adds a condition. The query returns only entities that satisfy every condition.
     ///
-    /// A filter reduces the result, but not the number of rows read, so it does not change the cost class (CLS-4).
+    /// A filter reduces the number of results, but not the number of rows read. It therefore does not change the cost class (CLS-4).
     ///
-    /// A query on an index fails with `InvalidInput` if the condition uses a property missing from the copies.
+    /// A query on an index fails with `InvalidInput` if the condition uses a property that the index does not copy.
     pub fn filter(mut self, condition: impl IntoCondition<E>) -> Self {
         let filter = condition.into_condition().into_filter();
         if let Some(error) = F::INDEX.and_then(|index| not_stored(index, &filter))
@@ -117,15 +119,15 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self
     }
 
-    /// Sets the maximum number of entities in a page, at least 1; the default is 1,000 (TOP-1). Each page is one request. To limit the total number of
-    /// entities, use [`limit`](Self::limit).
+    /// Sets the maximum number of entities in a page. It must be at least 1, and is 1,000 by default (TOP-1). Each page is one request. To limit the total
+    /// number of entities, use [`limit`](Self::limit).
     pub const fn page_size(mut self, entities: usize) -> Self {
         self.paging.top = Some(entities);
         self
     }
 
-    /// Sets the maximum number of entities in total, at least 1. It applies to [`stream`](Self::stream) and the `collect` functions, not to a
-    /// single [`page`](Self::page).
+    /// Sets the maximum number of entities in total. It must be at least 1. The limit applies to [`stream`](Self::stream) and the `collect` functions, but not
+    /// to a single [`page`](Self::page).
     pub fn limit(mut self, entities: usize) -> Self {
         self.paging.limit(entities);
         self
@@ -150,8 +152,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         EntityQuery { source: self.source, paging, class: self.class, of: PhantomData, from: PhantomData }
     }
 
-    /// Makes the query check the stored schema of an entity type before its first request. `table` is the table that stores this type. If the check fails, the
-    /// query fails with the error from the check.
+    /// Adds a check of an entity type's stored schema, which runs before the query's first request. `table` is the table that stores this type. If the check
+    /// fails, the query returns its error.
     #[doc(hidden)]
     pub fn with_schema_check(
         mut self,
@@ -189,7 +191,7 @@ impl<E, S, T, F> EntityQuery<E, S, T, F> {
     }
 }
 
-/// Returns an error if a condition uses a property missing from an index's copies, because such a condition would never match.
+/// Returns an error if a condition uses a property that the index does not copy. Such a condition would never match.
 fn not_stored(index: &IndexSchema, filter: &Filter) -> Option<Error> {
     let names = filter.terms().iter().filter_map(|term| match term {
         Term::Compare { name, .. } | Term::Bool(name) => Some(name.as_ref()),

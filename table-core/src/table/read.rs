@@ -1,4 +1,4 @@
-//! Lookups of typed entities, as a single point query or as many concurrent ones.
+//! Lookups of typed entities, by a single point query or by many concurrent ones.
 
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
@@ -15,8 +15,8 @@ use crate::table::{Table, request};
 /// The number of point queries sent concurrently by [`Table::get_many`] (IMP-5).
 pub(crate) const CONCURRENCY: usize = 16;
 
-// The functions return a boxed future instead of being `async`: for an `async fn`, rustc checks the bounds of the arguments again at each `.await`, and
-// reports the same mistake three times.
+// The functions return a boxed future instead of being `async`. For an `async fn`, rustc would check the bounds of the arguments again at each `.await`, and
+// report the same mistake three times.
 impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// Returns the plan of a selection, computed without I/O (design promise 2).
     ///
@@ -31,7 +31,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
 
     /// Returns one entity with its version, or `None` if it does not exist. Sends one request (DQ-2).
     ///
-    /// A lookup in a unique index returns the entity's copy with the copy's version. A conditional write to the entity with that version fails.
+    /// A lookup in a unique index returns the copy of the entity in that index, with the version of the copy. A conditional write to the entity fails if it
+    /// uses that version.
     ///
     /// # Errors
     /// `KeyEncoding` if a value cannot be encoded in the key; `EntityMismatch` if the stored row is not an `E`.
@@ -95,7 +96,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok(stored.map(|stored| Found { table, key, stored }))
     }
 
-    /// Returns the plan of [`get_many`](Self::get_many): a point query for each key.
+    /// Returns the plan of [`get_many`](Self::get_many), which contains a point query for each key.
     ///
     /// ```
     /// # use table_core::query::{QueryClass, Requests};
@@ -121,10 +122,10 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok(request::with_index::<F>(Plan::new(&table, QueryClass::Point, &queries)))
     }
 
-    /// Returns many entities, in the order of the given keys, with up to 16 concurrent point queries.
+    /// Returns many entities in the order of the given keys. Sends up to 16 point queries concurrently.
     ///
-    /// Prefer this function to a filter such as `RowKey eq '121' or RowKey eq '322'`, because the service scans the whole partition for such a filter (DQ-7).
-    /// The entities are not a snapshot (CON-9).
+    /// Prefer this function to a filter such as `RowKey eq '121' or RowKey eq '322'`. The service scans the whole partition for such a filter (DQ-7). The
+    /// entities are not a snapshot (CON-9).
     ///
     /// ```
     /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -148,11 +149,11 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         &self,
         keys: K,
     ) -> BoxFuture<'_, Result<Vec<Option<Versioned<E>>>>> {
-        // Each read is boxed. The code that drives many reads is compiled only once, instead of once per key type.
+        // Each read is boxed, so the code that drives many reads is compiled only once, not once per key type.
         let reads: Vec<BoxFuture<'_, _>> =
             keys.into_points().into_iter().map(|key| self.read_row(key).boxed()).collect();
         async move {
-            // The rows are decoded after the last read. The future contains no entities, so it can move between threads even if an entity cannot.
+            // The rows are decoded after the last read. The future contains no entities, so it can be sent between threads even if an entity cannot.
             let found: Vec<Option<Found>> = stream::iter(reads).buffered(CONCURRENCY).try_collect().await?;
             found.into_iter().map(|found| found.map(|found| found.read::<K::From, E>()).transpose()).collect()
         }

@@ -154,8 +154,9 @@ pub trait ReadsIndex<E>: Refused {}
 )]
 pub trait Follows<E>: Refused {}
 
-/// Declares methods familiar from other libraries. A call to one of them on a handle does not compile, and the error message suggests the right method. The
-/// argument is the bound required by methods that begin a transaction, such as `Begins`.
+/// Declares methods familiar from other libraries. A call to one of them on a handle does not compile, and the error message suggests the right method.
+///
+/// The argument is the bound for methods that begin a transaction, such as `Begins`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_verbs {

@@ -1,4 +1,4 @@
-//! The trait `Repository`: functions shared by all table handles, for generic code.
+//! The trait `Repository`, which generic code can use for any table handle.
 
 use table_store::Result;
 
@@ -8,8 +8,9 @@ use crate::selection::{IntoSelection, Paged, Point, Primary, Selection};
 use crate::store::TableStore;
 use crate::table::{Bulk, BulkTarget, EntityQuery, Patch, PatchTarget, Table, UpdateFrom};
 
-/// A handle to a table of entities of type `E`, for generic code: a [`Table`], or an `Entities` handle of
-/// `table-patterns`, which also maintains indexes and other declared patterns.
+/// A handle to a table of entities of type `E`, for use in generic code.
+///
+/// It is implemented by [`Table`], and by the `Entities` handle of `table-patterns`, which also maintains indexes and other declared patterns.
 ///
 /// ```
 /// use table_core::table::Repository;

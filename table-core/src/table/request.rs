@@ -21,7 +21,7 @@ use crate::transaction::Transaction;
 pub(crate) async fn create_if_missing<S: TableStore>(store: &S, table: &TableName) -> Result<bool> {
     match store.create_table(table).await {
         Ok(()) => Ok(true),
-        // If the response was lost, it is unknown which program created the table, but the table exists.
+        // If the response was lost, it is unknown which program created the table. In any case, the table exists.
         Err(error) if error.last_response().unwrap_or(&error).code() == ErrorCode::TableAlreadyExists => {
             Ok(false)
         }
@@ -62,7 +62,7 @@ pub(crate) fn read_from<F: ReadableAs<T>, T>(
     }
 }
 
-/// Returns the table read by a source: the index's table if the index has a separate one, otherwise the entities' table.
+/// Returns the table that a source reads. This is the index's table if the index has a separate one, and otherwise the entities' table.
 pub(crate) fn table_of<F: Source>(own: Result<&TableName>) -> Result<Cow<'_, TableName>> {
     match F::INDEX.and_then(|index| index.table) {
         Some(table) => TableName::new(table).map(Cow::Owned),
@@ -96,7 +96,7 @@ pub(crate) async fn page<S: TableStore>(
     Ok(page)
 }
 
-/// Submits a transaction. If it fails, the error contains the key of the failed operation, even if the backend reported only the operation's index.
+/// Submits a transaction. The error of a failed transaction contains the key of the failed operation, even if the backend reported only the operation's index.
 pub(crate) async fn submit<S: TableStore>(
     store: &S,
     table: &TableName,

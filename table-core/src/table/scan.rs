@@ -1,4 +1,4 @@
-//! Table scans, which read all partitions and require a stated reason and a limit (design promise 2, DQ-5).
+//! Table scans read all partitions. They require a stated reason and a limit (design promise 2, DQ-5).
 
 mod refused;
 
@@ -20,7 +20,7 @@ use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::{PageSource, Paging, Table, decode};
 
-/// A scan with a reason but without a limit. [`max_rows`](Self::max_rows) turns it into a scan that can run.
+/// A scan that has a reason, but no limit yet. [`max_rows`](Self::max_rows) turns it into a scan that can run.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -50,7 +50,7 @@ pub struct TableScan<E, S> {
     of: PhantomData<fn() -> E>,
 }
 
-/// A scan under construction, with a reason and a limit, on a table of `E`. It reads the entities as `T`.
+/// A builder for a scan of a table of `E`, with a reason and a limit. The scan reads the entities as values of type `T`.
 ///
 /// ```
 /// use table_core::table::BoundedScan;
@@ -71,7 +71,7 @@ pub struct BoundedScan<E, S, T = E> {
 }
 
 impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
-    /// Starts a scan of the entire table, for a stated reason: `employees.scan("monthly audit").max_rows(2_000_000)`.
+    /// Creates a scan of the entire table. The argument states the reason, as in `employees.scan("monthly audit").max_rows(2_000_000)`.
     pub fn scan(&self, reason: impl IntoSelection<E, Scan>) -> TableScan<E, S> {
         let selection = reason.into_selection();
         let reason = selection.reason().to_owned();
@@ -83,8 +83,10 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
 }
 
 impl<E, S> TableScan<E, S> {
-    /// Sets the number of entities after which the scan fails, which limits its cost. If the backend reports how many entities it has read, the limit applies
-    /// to these entities; otherwise, it applies to the entities that satisfy the filter.
+    /// Sets the maximum number of entities, which limits the cost of the scan. The scan fails if there are more.
+    ///
+    /// If the backend reports how many entities it has read, the limit applies to that number. Otherwise, it applies to the number of entities that satisfy the
+    /// filter.
     pub fn max_rows(self, rows: u64) -> BoundedScan<E, S> {
         let Self { source, paging, reason, .. } = self;
         BoundedScan { source, paging, reason, max_rows: rows, of: PhantomData }
@@ -123,7 +125,7 @@ pub trait Bounded {}
 #[diagnostic::do_not_recommend]
 impl<E, S, T> Bounded for BoundedScan<E, S, T> {}
 
-/// These functions exist only for their error message: calling one on a scan without a limit is a compile error that reports the missing limit.
+/// These functions exist only for their error message. Calling one on a scan without a limit is a compile error that reports the missing limit.
 impl<E, S> TableScan<E, S> {
     #[doc(hidden)]
     pub fn collect(self) -> Pending<Result<Vec<E>>>
@@ -201,7 +203,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
     /// [`collect`](Self::collect) or [`stream`](Self::stream).
     ///
     /// # Errors
-    /// `InvalidInput` if more than [`max_rows`](TableScan::max_rows) entities were read. Entities read before the error have been passed to `each`.
+    /// `InvalidInput` if more than [`max_rows`](TableScan::max_rows) entities were read. Entities read before the error have already been passed to `each`.
     pub async fn for_each(self, mut each: impl FnMut(&Versioned<T>)) -> Result<u64> {
         let mut lent = 0;
         let mut each = |entity: &Versioned<T>| {

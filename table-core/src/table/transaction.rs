@@ -1,4 +1,4 @@
-//! Typed entity group transactions: atomic writes to one partition. Each write is checked when it is added (EGT rules).
+//! Typed entity group transactions, which write atomically to one partition. Each write is checked when it is added (EGT rules).
 
 mod refused;
 
@@ -23,8 +23,10 @@ use crate::transaction::Transaction;
 ///
 /// Every function that adds an operation checks the limits before anything is sent. A transaction has at most 100 operations (EGT-2) and 4 MiB (EGT-3), one
 /// operation per entity (EGT-4), and one partition (EGT-5). The limits of an entity are checked too. A rejected operation leaves the transaction unchanged.
-/// Entities of other types in the same table are allowed (PAT-CK-3). If a non-empty transaction is dropped without a commit, nothing is written, and a `WARN`
-/// event is emitted. For larger writes, use [`Table::bulk`], which is not atomic.
+///
+/// A transaction may contain entities of other types in the same table (PAT-CK-3). For larger writes, use [`Table::bulk`], which is not atomic.
+///
+/// If a non-empty transaction is dropped without a commit, nothing is written, and a `WARN` event is emitted.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -171,8 +173,10 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         Ok(self)
     }
 
-    /// Checks that an entity is stored in the transaction's table. A transaction writes to one table (EGT-1), which may contain entities of several types. Only
-    /// a transaction on a table without a schema can fail this check. For all others, the `SharesTable` bound rejects other tables at compile time.
+    /// Checks that an entity is stored in the transaction's table. A transaction writes to one table (EGT-1), which may contain entities of several types.
+    ///
+    /// Only a transaction on a table without a schema can fail this check. In all other transactions, the `SharesTable` bound rejects an entity of another
+    /// table at compile time.
     fn require_table<M: ToEntity>(&self) -> Result<()> {
         let Some(design) = M::schema_table() else { return Ok(()) };
         let table = match E::schema_table() {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The uncommitted operations of a transaction or a unit, and of its clones. If all of them are dropped without a call to `commit`, a warning is emitted,
-/// unless the thread is panicking.
+/// The uncommitted operations of a transaction or a unit, shared with its clones.
+///
+/// If all clones are dropped without a call to `commit`, a warning is emitted, unless the thread is panicking.
 #[derive(Clone, Debug, Default)]
 pub struct Uncommitted(Arc<Operations>);
 

@@ -34,7 +34,7 @@ reported_once! {
     ReportedIfMatch<>: IntoIfMatch, Checked;
 }
 
-/// The starting point of an update: an entity the caller has already read, or the key of an entity to read first.
+/// The starting point of an update. It is an entity that the caller has already read, or the key of an entity to read first.
 ///
 /// ```
 /// use table_core::table::UpdateFrom;
@@ -50,8 +50,8 @@ reported_once! {
 /// ```
 #[derive(Clone, Debug)]
 pub enum UpdateFrom<E> {
-    /// An entity the caller has read. The first attempt uses its `ETag`. This saves a request, unless another writer has changed the entity in the meantime. If
-    /// the change removes a property, the update must read and replace the row.
+    /// An entity the caller has already read. The first attempt uses its `ETag` and does not read the entity again. This saves a request, unless another writer
+    /// has changed the entity in the meantime. If the change removes a property, the update must still read the row, and then replaces it.
     Read(Versioned<E>),
     /// The key of an entity to read.
     Key(Selection<E, Point>),
@@ -75,7 +75,7 @@ impl<E> From<Selection<E, Point>> for UpdateFrom<E> {
     }
 }
 
-/// A value that identifies the entity to update: its key, or the entity already read.
+/// A value that identifies the entity to update. It is the entity's key, or the entity already read.
 ///
 /// ```
 /// use table_core::table::{IntoUpdateFrom, UpdateFrom};
@@ -124,13 +124,13 @@ impl<E> IntoUpdateFrom<E> for Selection<E, Point> {
 }
 
 impl<E: FromEntity, S: TableStore> Table<E, S> {
-    /// Changes an entity: reads it, calls `change`, and merges the result if the entity's version has not changed. After a conflict, the update is retried
-    /// (CON-3). If `change` removes a property, the row is replaced.
+    /// Changes an entity. The function reads the entity, calls `change`, and merges the result if the entity's version has not changed. After a conflict, the
+    /// update is retried (CON-3). If `change` removes a property, the row is replaced.
     ///
     /// - `change` may run several times, each time on the current entity. It must not change the key (UPD-6).
-    /// - Properties not declared by `E` are kept; a field set to `None` is removed.
-    /// - The written entity is returned. On a backend whose `ETag`s are not Timestamps, its [`timestamp`](Versioned::timestamp) is that of the
-    ///   previous version.
+    /// - Properties not declared by `E` are kept. A field set to `None` is removed.
+    /// - The written entity is returned. If the backend's `ETag`s are not Timestamps, the returned [`timestamp`](Versioned::timestamp) is the one from before
+    ///   the write.
     ///
     /// ```
     /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -150,8 +150,9 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `ResourceNotFound` if the entity does not exist; `InvalidInput` if `change` changed the key; `UpdateConditionNotSatisfied` if all attempts allowed by
-    /// the [policy](crate::retry::Retry) ended in conflicts.
+    /// - `ResourceNotFound` if the entity does not exist.
+    /// - `InvalidInput` if `change` changed the key.
+    /// - `UpdateConditionNotSatisfied` if all attempts allowed by the [policy](crate::retry::Retry) ended in conflicts.
     pub fn update<F: EntityChange<E, R>, R: InPlace<E>>(
         &self,
         from: impl IntoUpdateFrom<E>,

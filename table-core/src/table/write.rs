@@ -35,8 +35,8 @@ impl EntityWrite {
     }
 }
 
-// The bound is on each method, so the error message for an entity with derived rows can suggest the right handle. The futures are boxed: for an `async fn`,
-// rustc checks the bounds again at each `.await`, and reports the same mistake three times.
+// The bound is on each method, so the error message for an entity with derived rows can suggest the right handle. The futures are boxed because rustc checks
+// the bounds of an `async fn` again at each `.await`, and would report the same mistake three times.
 impl<E, S: TableStore> Table<E, S> {
     /// Inserts an entity and returns its version.
     ///
@@ -63,8 +63,8 @@ impl<E, S: TableStore> Table<E, S> {
         self.write(EntityWrite::new(entity, entity.entity_row(), |row| OperationKind::Replace(row, if_match)))
     }
 
-    /// Merges the entity into the stored entity with the same key. Stored properties are kept if `E` does not declare them, or if their field is
-    /// `None` (MRG-1, MRG-3).
+    /// Merges the entity into the stored entity with the same key. A stored property is kept if `E` does not declare it, or if its field is `None` (MRG-1,
+    /// MRG-3).
     ///
     /// # Errors
     /// `ResourceNotFound` if the entity does not exist; `UpdateConditionNotSatisfied` if its version differs (MRG-2).
@@ -135,8 +135,7 @@ impl<E, S: TableStore> Table<E, S> {
         Ok(self.submit(transaction, &[written]).await?.into_iter().next().flatten())
     }
 
-    /// Checks that the transaction's entity types may currently be written, and submits the transaction. Every write to a typed table goes through this
-    /// function.
+    /// Submits the transaction, after checking that its entity types may currently be written. Every write to a typed table goes through this function.
     ///
     /// # Errors
     /// Any error from [`admit_types`](Self::admit_types) or the store.

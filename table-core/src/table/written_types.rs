@@ -35,8 +35,9 @@ impl<E, S: TableStore> Table<E, S> {
     /// time.
     ///
     /// # Errors
-    /// `SchemaMismatch` if a program with a newer schema forbids writes of one of the types, or if an entity is replaced entirely and a newer schema of its
-    /// type has properties unknown to the program (EVO-3); any error from the store.
+    /// - `SchemaMismatch` if a program with a newer schema forbids writes of one of the types.
+    /// - `SchemaMismatch` if an entity is replaced entirely, and a newer schema of its type has properties unknown to the program (EVO-3).
+    /// - Any error from the store.
     pub(super) async fn admit_types(&self, written: &[WrittenTypes]) -> Result<Option<WriteLease>> {
         let Some(tracker) = &self.tracker else { return Ok(None) };
         let (table, mut earliest) = (self.name()?, None);

@@ -1,10 +1,10 @@
-//! Compile-time checks that the index rows of a set's or group's members can be distinguished from entities and from each other.
+//! Compile-time checks of the index rows of a set's or group's members. Each index row must be distinguishable from entities and from other index rows.
 
 use crate::schema::{self, EntitySchema, IndexSchema, KeyPiece};
 
 use super::super::message::Message;
 
-/// Rows that share a key layout: the entities of a type, or the rows of one of its indexes.
+/// Rows that share a key layout. They are the entities of a type, or the rows of one of its indexes.
 #[derive(Clone, Copy)]
 struct Rows<'s> {
     of: &'s EntitySchema,
@@ -33,7 +33,7 @@ impl<'s> Rows<'s> {
         }
     }
 
-    /// Returns `true` if no row of `self` can have the same key as a row of `other`. Also returns `true` for a schema without keys: its declaration is invalid,
+    /// Returns `true` if no row of `self` can have the same key as a row of `other`. Also returns `true` for a schema without keys. Its declaration is invalid,
     /// and the derive reports the errors.
     const fn is_apart(self, other: Self) -> bool {
         !self.table().as_bytes().eq_ignore_ascii_case(other.table().as_bytes())
@@ -125,7 +125,7 @@ mod tests {
         person!(Visitor, "Staff", "old_vis_", "old_mail_");
     }
 
-    /// A supplier. Its index is in the same table as another index in this module, and the partition keys of the two indexes may be equal.
+    /// A supplier. Its index shares a table with another index in this module, and the partition keys of the two indexes may be equal.
     #[derive(Entity)]
     #[entity(table = "Staff")]
     #[partition_key(department)]

@@ -1,6 +1,6 @@
 //! `Alphabet`: the set of characters allowed in a codec's output, as a constant.
 
-/// A set of characters: any subset of ASCII, and either all non-ASCII characters or none.
+/// A set of characters. It contains any subset of ASCII, and either all non-ASCII characters or none.
 ///
 /// ```
 /// use table_core::key::codec::Alphabet;
@@ -18,7 +18,7 @@ pub struct Alphabet {
 impl Alphabet {
     /// The empty set of characters.
     pub const EMPTY: Self = Self { ascii: 0, beyond_ascii: false };
-    /// The characters legal in keys (KEY-3), and U+0080 to U+009F, which are illegal but cannot be excluded individually.
+    /// The characters legal in keys (KEY-3). The set also contains U+0080 to U+009F, which are illegal but cannot be excluded individually.
     pub const LEGAL: Self = {
         let mut ascii = 0;
         let mut code = 0x20;
@@ -94,7 +94,7 @@ impl Alphabet {
         self.ascii & !other.ascii == 0 && (!self.beyond_ascii || other.beyond_ascii)
     }
 
-    /// Returns the first and last character in key order, or `None` if the set is empty or contains non-ASCII characters.
+    /// Returns the first and last character of the set in key order. Returns `None` if the set is empty or contains non-ASCII characters.
     ///
     /// ```
     /// use table_core::key::codec::Alphabet;

@@ -9,13 +9,15 @@ use crate::key::codec::{Alphabet, Form, KeyCodec};
 use crate::key::text::is_legal;
 use crate::limits;
 
-/// A codec that replaces `/`, `\`, `#` and `?` with a letter between bars, like the Bot Framework's storage (`BotBuilder-Azure`,
-/// `StringExtensions.SanitizeForAzureKeys`): `/` is written as `|s|`, `\` as `|b|`, `#` as `|h|` and `?` as `|q|`.
+/// A codec that replaces `/`, `\`, `#` and `?` with a letter between bars.
+///
+/// `/` is written as `|s|`, `\` as `|b|`, `#` as `|h|` and `?` as `|q|`. The Bot Framework's storage uses the same escape sequences (`BotBuilder-Azure`,
+/// `StringExtensions.SanitizeForAzureKeys`).
 ///
 /// - A bar itself is not escaped. A string that already contains one of these escape sequences is rejected (`KeyEncoding`), because it would decode to a
 ///   different string. Control characters are also rejected.
-/// - Not ordered. Not a [`TextCodec`](crate::key::codec::TextCodec): `a|z` and `a/z` are encoded as `a|z` and `a|s|z`, which both begin with `a|`, so a key
-///   prefix does not select exactly the strings with that prefix. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
+/// - Not ordered, and not a [`TextCodec`](crate::key::codec::TextCodec). For example, `a|z` and `a/z` are encoded as `a|z` and `a|s|z`. Both begin with `a|`,
+///   so a key prefix does not select exactly the strings with that prefix. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///
 /// ```
 /// use table_core::key::codec::{Bars, KeyCodec};
@@ -84,7 +86,7 @@ impl KeyCodec<String> for Bars {
 mod tests {
     use super::*;
 
-    /// Tests that strings are escaped as in the tests of `SanitizeForAzureKeys`. Unlike that function, the codec does not trim the string.
+    /// Tests that strings are escaped as in the tests of `SanitizeForAzureKeys`. That function also trims the string, but the codec does not.
     #[test]
     fn the_four_characters_are_letters_between_bars() {
         for (value, key) in [("/", "|s|"), ("\\", "|b|"), ("#", "|h|"), ("?", "|q|"), ("/#?", "|s||h||q|")] {

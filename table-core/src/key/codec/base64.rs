@@ -11,10 +11,10 @@ use crate::limits;
 
 /// A codec for any string. It writes the string's UTF-8 bytes in Base64 with padding. `/` is written as `_`, because keys cannot contain it.
 ///
-/// .NET's `Convert.ToBase64String` produces the same text, but with `/`. Programs that use it must replace each `/`, because the service rejects keys that
-/// contain it.
+/// .NET's `Convert.ToBase64String` produces the same text, but with `/`. The service rejects keys that contain `/`, so programs that use this function must
+/// replace it.
 ///
-/// Not ordered, and the encoding of a string's prefix is not always a prefix of the string's encoding. Prefer [`Escaped`](crate::key::codec::Escaped) in new
+/// Not ordered. The encoding of a string's prefix is not always a prefix of the string's encoding. Prefer [`Escaped`](crate::key::codec::Escaped) in new
 /// schemas.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! `Bucket`: a small number computed from a value, which distributes a hot key over partitions.
+//! `Bucket`: a small number computed from a value. It distributes a hot key over several partitions.
 
 use std::marker::PhantomData;
 
@@ -8,11 +8,13 @@ use crate::key::codec::fault::CodecFault;
 use crate::key::codec::name::{Name, named};
 use crate::key::codec::{Alphabet, DerivedPart, Facts, Form, PartSource};
 
-/// A codec that writes a bucket number from 0 to `N - 1`, chosen by a hash of `C`'s encoding. The number is zero-padded to the width of `N - 1`.
+/// A codec that writes a bucket number from 0 to `N - 1`. A hash of `C`'s encoding determines the bucket. The number is zero-padded to the width of `N - 1`.
 ///
 /// The hash is the 64-bit FNV-1a of the UTF-8 bytes, followed by the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. The hash function never changes, and
-/// `N` must not change once entities are stored. Reading one value queries only that value's bucket; reading all values queries all `N` buckets. The order of
-/// values is lost, so range queries are not available.
+/// `N` must not change once entities are stored.
+///
+/// A read of one value queries only that value's bucket. A read of all values queries all `N` buckets. The order of values is lost, so range queries are not
+/// available.
 ///
 /// ```
 /// use table_core::key::codec::{Bucket, DerivedPart, Padded};
@@ -80,7 +82,7 @@ const fn hash(text: &[u8]) -> u64 {
         hash = (hash ^ text[at] as u64).wrapping_mul(0x0000_0100_0000_01B3);
         at += 1;
     }
-    // The low bits of FNV-1a depend only on the low bits of the input; the finalizer mixes all bits.
+    // The low bits of FNV-1a depend only on the low bits of the input. The finalizer mixes all bits.
     hash = (hash ^ (hash >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
     hash = (hash ^ (hash >> 33)).wrapping_mul(0xC4CE_B9FE_1A85_EC53);
     hash ^ (hash >> 33)

@@ -8,10 +8,11 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::is_legal;
 use crate::limits;
 
-/// A codec for any string. It escapes characters with `^`, like the partition keys of `DurableTask.AzureStorage`: `/`, `\`, `#` and `?` are written as `^0` to
-/// `^3`, and `^` as `^^`. A control character is written as `^` and the character whose code point is 192 higher.
+/// A codec for any string, which escapes characters with `^`, like the partition keys of `DurableTask.AzureStorage`.
 ///
-/// Not ordered: an escaped `/` does not sort like `/`. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
+/// `/`, `\`, `#` and `?` are written as `^0` to `^3`, and `^` as `^^`. A control character is written as `^` and the character whose code point is 192 higher.
+///
+/// Not ordered, because an escaped `/` does not sort like `/`. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///
 /// ```
 /// use table_core::key::codec::{Caret, KeyCodec, TextCodec};

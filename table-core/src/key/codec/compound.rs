@@ -1,10 +1,15 @@
-//! Compound keys: sequences of literals and parts, checked at compile time. A part is the encoding of a field.
+//! Compound keys are sequences of literals and parts, which are checked at compile time. A part is the encoding of a field.
 //!
-//! A key is injective (K2) if its pieces can be separated. When a key is read from the left, the end of a part is known if its width is fixed, or if the
-//! following literal starts with a character the part cannot contain. When a key is read from the right, the start of a part is known if its width is fixed, or
-//! if the preceding literal ends with a character the part cannot contain. One part may be the remainder: the text between the pieces read from the left and
-//! those read from the right, such as a string before a six-digit id or before a suffix. A key is ordered (K3) if, in addition, no value sorts after a longer
-//! value that starts with it. Both properties are computed at compile time from the [`Form`]s alone.
+//! A key is injective (K2) if its pieces can be separated.
+//! - When a key is read from the left, the end of a part is known if its width is fixed, or if the following literal starts with a character that the part
+//!   cannot contain.
+//! - When a key is read from the right, the start of a part is known if its width is fixed, or if the preceding literal ends with a character that the part
+//!   cannot contain.
+//! - One part may be the remainder, which is the text between the pieces read from the left and those read from the right. An example is a string before a
+//!   six-digit id or before a suffix.
+//!
+//! A key is ordered (K3) if, in addition, its parts are ordered and no value sorts after a longer value that starts with it. Both properties are computed at
+//! compile time from the [`Form`]s alone.
 //!
 //! ```
 //! use table_core::key::codec::compound::{self, Fault, Piece};
@@ -60,7 +65,7 @@ pub enum Fault {
         /// The index of the literal among the pieces.
         piece: usize,
     },
-    /// A part of variable width is followed by a piece that it could contain, so its end cannot be found from the left. It cannot be found from the right
+    /// A part of variable width is followed by a piece that it could contain, so its end cannot be found from the left. Its end cannot be found from the right
     /// either, because the start of a later part is unknown. Two different combinations of values could have the same key.
     Ambiguous {
         /// The index of the part among the pieces.
@@ -74,7 +79,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Returns the text of the compile error, which states the mistake and how to correct it.
+    /// Returns the text of the compile error. It states the mistake and how to correct it.
     #[must_use]
     pub const fn message(self) -> &'static str {
         match self {
@@ -94,9 +99,10 @@ impl Fault {
     }
 }
 
-/// Returns the reason these pieces do not form a valid key, or `None` if all keys are legal and different values have different keys (K2).
+/// Returns the reason these pieces do not form a valid key, or `None` if they do. In a valid key, all characters are legal, and different values have different
+/// keys (K2).
 ///
-/// A part that can fill a whole key (raw text of up to 512 code units) contributes only its minimum width to the length check, because the other parts share
+/// A part that can fill a whole key, such as raw text of up to 512 code units, counts only with its minimum width in the length check. The other parts share
 /// the available length. If a key is too long, creating it fails at run time (KEY-7).
 #[must_use]
 pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
@@ -123,8 +129,10 @@ pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
     if units > limits::KEY_UNITS_PORTABLE { Some(Fault::TooLong { units }) } else { None }
 }
 
-/// Returns `true` if a part is self-delimiting: every key that starts with a value's encoding and the following piece contains exactly that value. Such a part
-/// can be selected without the parts after it. `part` is the part's index among the pieces. Returns `true` for a literal.
+/// Returns `true` if a part is self-delimiting. Every key that starts with a value's encoding and the following piece then contains exactly that value, so the
+/// part can be selected without the parts after it.
+///
+/// `part` is the part's index among the pieces. For a literal, the result is `true`.
 #[must_use]
 pub const fn is_self_delimiting(pieces: &[Piece], part: usize) -> bool {
     if part >= pieces.len() {
@@ -140,7 +148,7 @@ pub const fn is_self_delimiting(pieces: &[Piece], part: usize) -> bool {
     }
 }
 
-/// Returns `true` if a part is the remainder of the key: the text left when all pieces after it have been read from the right.
+/// Returns `true` if a part is the remainder of the key, which is the text left when all pieces after it have been read from the right.
 const fn is_rest(pieces: &[Piece], part: usize) -> bool {
     let mut at = part + 1;
     while at < pieces.len() {
@@ -173,7 +181,9 @@ const fn is_told_from_right(pieces: &[Piece], part: usize, form: Form) -> bool {
 }
 
 /// Returns `true` if keys with equal values before this part sort by this part's values, regardless of the following pieces (K3). Only such a part supports
-/// ranges. `part` is the part's index among the pieces. Returns `false` for a literal.
+/// ranges.
+///
+/// `part` is the part's index among the pieces. For a literal, the result is `false`.
 #[must_use]
 pub const fn keeps_order(pieces: &[Piece], part: usize) -> bool {
     if part >= pieces.len() {
@@ -220,7 +230,7 @@ pub(crate) const fn shortest(pieces: &[Piece]) -> usize {
     units
 }
 
-/// Returns the length of the longest possible key, in UTF-16 code units. It is at least 512 if a part has no maximum width.
+/// Returns the length of the longest possible key, in UTF-16 code units. If a part has no maximum width, the result is at least 512.
 #[must_use]
 pub const fn longest(pieces: &[Piece]) -> usize {
     let (mut units, mut is_limited, mut at) = (0usize, true, 0);
@@ -261,7 +271,7 @@ const fn next(pieces: &[Piece], after: usize) -> Next {
             Piece::Literal(literal) => match literal.as_bytes() {
                 [] => {}
                 [first, ..] if first.is_ascii() => return Next::Literal(*first as char),
-                // An alphabet contains either all non-ASCII characters or none, so any of them can represent the character.
+                // An alphabet contains either all non-ASCII characters or none, so any non-ASCII character can represent this one.
                 _ => return Next::Literal(char::MAX),
             },
             Piece::Part(_) => return Next::Part,

@@ -1,4 +1,4 @@
-//! Zero-padded decimal digits of fixed width, plain or as nine's complement, without heap allocation or UTF-8 validation.
+//! Zero-padded decimal digits of fixed width, plain or as nine's complement. They are written and read without heap allocation or UTF-8 validation.
 
 const E8: u64 = 100_000_000;
 const E16: u64 = 10_000_000_000_000_000;
@@ -20,14 +20,14 @@ static FOUR_BYTES: [u8; ZERO_ENDS + 40_000] = {
     }
     bytes
 };
-/// The numbers `0000` to `9999` as text. Digits copied from a `str` need no UTF-8 check. Copying four digits at a time is twice as fast as copying two.
-/// The zeros before these texts keep every slice within bounds, which saves two comparisons per slice.
+/// The numbers `0000` to `9999` as text. Digits copied from a `str` need no UTF-8 check. Copying four digits at a time is twice as fast as copying two. The
+/// texts are preceded by zeros that keep every slice within bounds, which saves two comparisons per slice.
 static FOURS: &str = match str::from_utf8(&FOUR_BYTES) {
     Ok(text) => text,
     Err(_) => "",
 };
 
-/// Returns the number of decimal digits of the largest integer with `bits` bits: 3 for 7 and 8 bits, 19 for 63, 20 for 64.
+/// Returns the number of decimal digits of the largest integer with `bits` bits. For example, it is 3 for 7 or 8 bits, 19 for 63 bits, and 20 for 64 bits.
 pub(super) const fn digits_of(bits: u32) -> usize {
     // log10(2) to five places is exact enough for 128 bits.
     (bits as usize * 30_103) / 100_000 + 1
@@ -67,7 +67,7 @@ const fn narrow(number: u128) -> u64 {
     number as u64
 }
 
-/// Appends 16 digits of a number, which has `BELOW` more digits after them. Only the last `WIDTH` digits of the number are written.
+/// Appends 16 digits of a number, which has `BELOW` more digits after these. Only the last `WIDTH` digits of the number are written.
 #[inline]
 fn push_16<const BELOW: usize, const WIDTH: usize>(number: u64, complement: bool, out: &mut String) {
     if WIDTH > BELOW {
@@ -124,7 +124,7 @@ fn read_8(text: [u8; 8], complement: bool) -> Option<u64> {
         u64::from_le_bytes([byte; 8])
     }
     let text = u64::from_le_bytes(text);
-    // A byte is a digit (0x30 to 0x39) if and only if its high half is 3, and is still 3 after 6 has been added.
+    // A byte is a digit (0x30 to 0x39) if and only if its high half is 3, and is still 3 after adding 6.
     let halves = text & all(0xF0) | (text.wrapping_add(all(6)) & all(0xF0)) >> 4;
     if halves != all(0x33) {
         return None;

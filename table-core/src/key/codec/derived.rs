@@ -1,15 +1,16 @@
-//! `DerivedPart`: a key part computed from a field but not sufficient to recover it, and the sources of such parts.
+//! `DerivedPart`: a key part computed from a field, from which the field cannot be recovered. Also contains the sources of such parts.
 
 use table_store::{Error, Result};
 
 use crate::key::codec::fault::CodecFault;
 use crate::key::codec::{Facts, Form, KeyCodec};
 
-/// A key part computed from a value but not sufficient to recover it. The value itself is stored as a property of the entity.
+/// A key part computed from a value, from which the value cannot be recovered. The value itself is stored as a property of the entity.
 ///
-/// A value's encoding must not depend on the program version or the machine. An entity whose key part does not match its property cannot be read. This happens,
-/// for example, if a program that does not know the key part changes the property. A part computed from a timestamp must not depend on fractions below 100 ns,
-/// because the property does not store them (TICK-6).
+/// A value's encoding must not depend on the program version or the machine. An entity whose key part does not match its property cannot be read. For example,
+/// this happens if a program that does not know the key part changes the property.
+///
+/// A part computed from a timestamp must not depend on fractions below 100 ns, because the property does not store them (TICK-6).
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Folded, Text};
@@ -30,7 +31,7 @@ use crate::key::codec::{Facts, Form, KeyCodec};
 pub trait DerivedPart<T> {
     /// The name of the part in schemas and layout files. It must never change after rows have been stored.
     const NAME: &'static str;
-    /// The form of the encoding. It is ordered if greater values never have smaller encodings; different values may have equal encodings.
+    /// The form of the encoding. It is ordered if greater values never have smaller encodings. Different values may have equal encodings.
     const FORM: Form;
     /// The name and the form.
     #[doc(hidden)]
@@ -57,8 +58,8 @@ pub trait DerivedPart<T> {
     }
 }
 
-/// The source of a derived part: a codec, or a derived part such as `Folded` or `Truncated`. For example, `hash(md5, 32, folded(lower, email))` hashes the
-/// folded string.
+/// The source of a derived part. It is a codec, or another derived part such as `Folded` or `Truncated`. For example, `hash(md5, 32, folded(lower, email))`
+/// hashes the folded string.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Folded, Text};
@@ -74,7 +75,7 @@ pub trait PartSource<T> {
     const SOURCE_NAME: &'static str;
     /// The form of the source's encoding.
     const SOURCE_FORM: Form;
-    /// A description of a mistake in the source's arguments, or `None` if the arguments are valid; see [`Facts::fault`].
+    /// The mistake in the source's arguments, or `None` if the arguments are valid; see [`Facts::fault`].
     const SOURCE_FAULT: Option<&'static str>;
     /// `true` if the source refuses strings that do not match its form; see [`Facts::verbatim`].
     const SOURCE_VERBATIM: bool;
@@ -107,7 +108,7 @@ impl<T, C: KeyCodec<T>> PartSource<T> for C {
     }
 }
 
-/// Implements [`PartSource`] for a derived part, with a function that appends the string to hash.
+/// Implements [`PartSource`] for a derived part. The given function appends the string to hash.
 macro_rules! source {
     ($([$($generics:tt)*] $part:ty, $value:ty, |$read:ident, $out:ident| $hashed:expr;)+) => {$(
         impl<$($generics)*> PartSource<$value> for $part {

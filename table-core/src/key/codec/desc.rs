@@ -1,4 +1,4 @@
-//! `Desc`: a fixed-width codec with its order reversed. Each codec reverses its own encoding, in its implementation of [`Reversible`].
+//! `Desc`: a fixed-width codec in reverse order. Each codec implements its reverse encoding in [`Reversible`].
 
 use std::marker::PhantomData;
 
@@ -7,10 +7,10 @@ use table_store::Result;
 use crate::key::codec::name::{Name, named};
 use crate::key::codec::{Facts, Form, KeyCodec, Reversible};
 
-/// A codec that writes the values of `C` in descending order, for example with the newest timestamp (inverted ticks, TICK-5) or the highest score first.
+/// A codec that writes the values of `C` in descending order. For example, the newest timestamp (inverted ticks, TICK-5) or the highest score comes first.
 ///
-/// The form is that of `C`, but [`Facts::descending`](crate::key::codec::Facts::descending) is set: law K3 holds in reverse order, so queries swap the ends of
-/// a range.
+/// The form is that of `C`, but [`Facts::descending`](crate::key::codec::Facts::descending) is set. Law K3 therefore holds in reverse order, and queries swap
+/// the ends of a range.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, KeyCodec};

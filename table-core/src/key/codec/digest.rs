@@ -52,7 +52,7 @@ pub trait Hasher {
 #[derive(Debug)]
 pub enum Sha256 {}
 
-/// The MD5 hash, as 32 hexadecimal digits. It is not secure; use it only for compatibility with other programs. Requires the `hashes` feature.
+/// The MD5 hash, as 32 hexadecimal digits. It is not secure. Use it only for compatibility with other programs. Requires the `hashes` feature.
 ///
 /// ```
 /// # #[cfg(feature = "hashes")] {
@@ -130,13 +130,13 @@ impl Hasher for Fnv1a {
     }
 }
 
-/// A derived key part: the first `N` characters of a hash of `C`'s encoding. The value cannot be recovered from the hash, so its field is also stored as a
-/// property.
+/// A derived key part that contains the first `N` characters of a hash of `C`'s encoding. The value cannot be recovered from the hash, so the field is also
+/// stored as a property.
 ///
-/// `FORM` selects the characters: hexadecimal digits (`'x'` in lower case, `'X'` in upper case), or an alphabet of RFC 4648 without padding (`'u'`
-/// for base64url, `'b'` for base32).
+/// `FORM` selects the characters. They are hexadecimal digits (`'x'` in lower case, `'X'` in upper case), or an alphabet of RFC 4648 without padding (`'u'` for
+/// base64url, `'b'` for base32).
 ///
-/// Fixed width, not ordered. Different values may have the same characters, so a short digest distributes keys but does not identify a value.
+/// Fixed width, not ordered. Different values may have the same characters. A short digest therefore distributes keys, but does not identify a value.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Text};

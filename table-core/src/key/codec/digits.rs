@@ -11,9 +11,9 @@ use crate::key::codec::{Alphabet, Counted, Facts, Form, Integer, KeyCodec, Rever
 /// A codec that writes an integer as `N` zero-padded decimal digits, like .NET's `D6` format.
 ///
 /// - Fixed width, ordered. A value with more digits is rejected (`KeyEncoding`) and never truncated.
-/// - `N` is at most the number of digits in the type's largest value: 3 for `u8`, 19 for `i64`. A larger `N` is a compile error.
-/// - `S` is the sign. Unsigned integers use [`Unsigned`]. A signed integer needs [`NonNegative`], which rejects values below zero and has the same
-///   encoding as an unsigned integer, or [`Signed`], which writes a sign before the digits, as in [`Padded`](crate::key::codec::Padded).
+/// - `N` is at most the number of digits in the type's largest value, such as 3 for `u8` and 19 for `i64`. A larger `N` is a compile error.
+/// - `S` is the sign. Unsigned integers use [`Unsigned`]. A signed integer needs [`NonNegative`] or [`Signed`]. [`NonNegative`] rejects values below zero and
+///   has the same encoding as an unsigned integer. [`Signed`] writes a sign before the digits, as in [`Padded`](crate::key::codec::Padded).
 /// - In reverse order, each digit `d` is written as 9 − `d`, and the sign, if any, is swapped.
 ///
 /// ```
@@ -45,7 +45,7 @@ use crate::key::codec::{Alphabet, Counted, Facts, Form, Integer, KeyCodec, Rever
 #[derive(Debug)]
 pub struct Digits<const N: usize, S = Unsigned>(PhantomData<S>);
 
-/// The sign parameter of [`Digits`]. Sealed: [`Unsigned`], [`NonNegative`] or [`Signed`].
+/// The sign parameter of [`Digits`]. The trait is sealed and implemented by [`Unsigned`], [`NonNegative`] and [`Signed`].
 ///
 /// ```
 /// use table_core::key::codec::{Digits, KeyCodec, NonNegative, Sign, Signed};
@@ -205,8 +205,8 @@ impl<const N: usize> Digits<N> {
     }
 }
 
-/// Returns `true` if integers with `bits` bits can be written with `digits` digits: at least one digit, and at most as many as in the largest value. `bits`
-/// excludes the sign bit: 64 for `u64`, 63 for `i64`.
+/// Returns `true` if integers with `bits` bits can be written with `digits` digits. There must be at least one digit, and at most as many as in the largest
+/// value. `bits` excludes the sign bit, so it is 64 for `u64` and 63 for `i64`.
 ///
 /// ```
 /// use table_core::key::codec::digits_fit;
@@ -332,7 +332,7 @@ pub(super) fn push_sign<T: Integer>(negative: bool, out: &mut String) {
     }
 }
 
-/// Decodes an integer into its sign (`true` if negative) and its magnitude, or returns `None` if the text is not an encoded integer.
+/// Decodes an integer into its sign (`true` if negative) and its magnitude. Returns `None` if the text is not an encoded integer.
 #[inline]
 pub(super) fn decode_integer(text: &str, signed: bool, digits: usize) -> Option<(bool, u128)> {
     let (negative, field) = match text.as_bytes() {

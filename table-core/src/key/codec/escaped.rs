@@ -10,8 +10,8 @@ use crate::limits;
 
 /// A codec for any Unicode string. Characters illegal in keys are encoded as legal characters.
 ///
-/// Each character is encoded separately, and most characters are written unchanged. Every other character is written as two characters. The first one sorts
-/// like the original. The second one, a digit or a letter from `a` to `z`, keeps the order among originals with the same first character:
+/// Each character is encoded separately, and most characters are written unchanged. Every other character is written as two characters. The first of them sorts
+/// like the original. The second is a digit or a letter from `a` to `z`, and keeps the order among originals with the same first character.
 /// | characters | text |
 /// |---|---|
 /// | U+0000 to U+001F, space, `!`, `"`, `#` | `"0` to `"z` |
@@ -21,8 +21,8 @@ use crate::limits;
 /// | `~`, U+007F to U+009F | `~0` to `~x` |
 ///
 /// - Variable width, up to 512 UTF-16 code units (KEY-7). A string with a longer encoding is rejected (`KeyEncoding`).
-/// - Ordered by UTF-16 code units (ORD-6). All characters of the encoding sort after `!`, so a literal that begins with `!` can separate the string from later
-///   pieces without changing the order (PAT-CK-2, PAT-CK-4).
+/// - Ordered by UTF-16 code units (ORD-6). All characters of the encoding sort after `!`. A literal that begins with `!` can therefore separate the string from
+///   later pieces without changing the order (PAT-CK-2, PAT-CK-4).
 /// - The encoding of a string's prefix is a prefix of the string's encoding.
 ///
 /// ```
@@ -37,7 +37,7 @@ use crate::limits;
 #[derive(Debug)]
 pub enum Escaped {}
 
-/// The ranges of characters that are escaped. Each entry contains the character that introduces the escape sequence, then the first and last characters of the
+/// The ranges of characters that are escaped. Each entry contains the first character of the escape sequence, and then the first and last characters of the
 /// range.
 const CLASSES: [(char, char, char); 5] =
     [('"', '\0', '#'), ('.', '.', '/'), ('>', '>', '?'), ('[', '[', '\\'), ('~', '~', '\u{9F}')];

@@ -1,4 +1,4 @@
-//! Codec errors: values that cannot be encoded, and strings that cannot be decoded.
+//! Errors of codecs, for values that cannot be encoded and strings that cannot be decoded.
 
 use std::fmt::Display;
 
@@ -32,7 +32,7 @@ pub(super) enum CodecFault {
     Pieces { key: String, found: String, expected: String },
 }
 
-/// Returns the error for a value the codec cannot encode. The message states the reason and how to avoid the error.
+/// Returns the error for a value that the codec cannot encode. The message states the reason, and how to avoid the error.
 #[cold]
 pub(super) fn refused(message: impl Into<String>) -> Error {
     Error::of(CodecFault::Value(message.into()))

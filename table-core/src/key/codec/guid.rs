@@ -6,10 +6,12 @@ use uuid::Uuid;
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
-/// A codec that writes a `Uuid` as 36 characters: lower-case hexadecimal digits with hyphens. The default codec for `Uuid`.
+/// A codec that writes a `Uuid` as 36 characters, which are lower-case hexadecimal digits with hyphens. The default codec for `Uuid`.
 ///
-/// This is the output of `Guid.ToString()` and the format of `Edm.Guid` in requests. The hyphens have fixed positions, so the text sorts like the bytes. Fixed
-/// width, ordered like `Uuid`: version 7 sorts by time, version 4 is random.
+/// This is the output of `Guid.ToString()` and the format of `Edm.Guid` in requests.
+///
+/// Fixed width, ordered like `Uuid`. The hyphens have fixed positions, so the text sorts like the bytes. UUIDs of version 7 sort by time, and those of version
+/// 4 are random.
 ///
 /// ```
 /// use table_core::key::codec::{Guid, KeyCodec};
@@ -30,7 +32,7 @@ fn push(value: Uuid, out: &mut String) {
 }
 
 fn read(text: &str) -> Option<Uuid> {
-    // The parser also accepts upper case, braces and other formats; only the canonical one is valid in a key.
+    // The parser also accepts upper case, braces and other formats. Only the canonical format is valid in a key.
     let value = Uuid::try_parse(text).ok()?;
     (value.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text).then_some(value)
 }

@@ -7,8 +7,9 @@ use crate::key::codec::fault::mismatch;
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
-/// A codec that writes a `Uuid` in the format of a .NET format specifier. `n` (no hyphens), `d` (hyphens) and `b` (hyphens and braces) use lower case; `N`,
-/// `D` and `B` use upper case.
+/// A codec that writes a `Uuid` in the format of a .NET format specifier.
+///
+/// `n` (no hyphens), `d` (hyphens) and `b` (hyphens and braces) use lower case. `N`, `D` and `B` use upper case.
 ///
 /// Fixed width, ordered like `Uuid`. [`Guid`](crate::key::codec::Guid) is `d`.
 ///
@@ -45,7 +46,7 @@ impl<const FORMAT: char> GuidAs<FORMAT> {
     }
 
     fn read(text: &str) -> Option<Uuid> {
-        // The parser accepts every format; only the canonical one is valid in a key.
+        // The parser accepts every format. Only the canonical format is valid in a key.
         let value = Uuid::try_parse(text).ok()?;
         (Self::text(value, &mut Uuid::encode_buffer()) == text).then_some(value)
     }

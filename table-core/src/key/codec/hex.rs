@@ -6,10 +6,11 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Facts, Form, Integer, KeyCodec, Reversible};
 
-/// A codec that writes an unsigned integer as `N` zero-padded hexadecimal digits in lower case, or in upper case if `UPPER`.
+/// A codec that writes an unsigned integer as `N` zero-padded hexadecimal digits. The digits are in lower case, or in upper case if `UPPER` is `true`.
 ///
 /// - Fixed width, ordered. A value with more digits is rejected (`KeyEncoding`), never truncated.
-/// - `N` is at most the number of hexadecimal digits in the type's largest value: 8 for `u32`. To write a prefix such as `0x`, add a literal to the key.
+/// - `N` is at most the number of hexadecimal digits in the type's largest value, such as 8 for `u32`. To write a prefix such as `0x`, add a literal to the
+///   key.
 /// - In reverse order, each digit `d` is written as 15 − `d`.
 ///
 /// ```

@@ -11,7 +11,7 @@ const WIDTH: usize = 10;
 /// A codec that writes a timestamp on the hour, such as 9:00, as `yyyyMMddHH`.
 ///
 /// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
-/// - Rejected (`KeyEncoding`): years outside 0 to 9999, and timestamps not on the hour, because several timestamps would have the same key.
+/// - Rejected (`KeyEncoding`): years outside 0 to 9999, and timestamps not on the hour. Otherwise, several timestamps would have the same key.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

@@ -45,7 +45,7 @@ pub(super) mod sealed {
 
         fn split(self) -> (bool, u128);
         fn join(negative: bool, magnitude: u128) -> Option<Self>;
-        /// Returns the mirror image of this value in the type's range: it is as far from the largest value as this value is from the smallest.
+        /// Returns the mirror image of this value in the type's range. It is as far from the largest value as this value is from the smallest.
         fn mirrored(self) -> Self;
         /// Appends a magnitude with as many digits as the type's largest value.
         fn push_padded(magnitude: u128, complement: bool, out: &mut String);

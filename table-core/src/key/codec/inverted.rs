@@ -9,7 +9,7 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::{Name, named};
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec};
 
-/// A codec whose output is the decimal text of a number. Required by [`Inverted`], which subtracts the number from a constant.
+/// A codec that writes a value as the decimal text of a number. [`Inverted`] requires such a codec, and subtracts the number from a constant.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -27,7 +27,7 @@ use crate::key::codec::{Alphabet, Facts, Form, KeyCodec};
             fixed width use `desc`"
 )]
 pub trait Counted<T>: KeyCodec<T> {
-    /// The reason [`Inverted`] cannot use this codec, or `None` if it can; see [`Facts::fault`].
+    /// The reason [`Inverted`] cannot use this codec, or `None` if it can use it; see [`Facts::fault`].
     #[doc(hidden)]
     const COUNT_FAULT: Option<&'static str> = None;
 
@@ -41,7 +41,7 @@ pub trait Counted<T>: KeyCodec<T> {
     fn of_count(count: u64) -> Option<T>;
 }
 
-/// A codec that writes `FROM` minus the number written by `C`, with as many digits as `FROM`, for example `long.MaxValue - millis` or `MaxTicks + 1 - ticks`.
+/// A codec that writes `FROM` minus the number written by `C`, with as many digits as `FROM`. Examples are `long.MaxValue - millis` and `MaxTicks + 1 - ticks`.
 ///
 /// Fixed width, descending. A number greater than `FROM` is rejected (`KeyEncoding`). Prefer [`Desc`](crate::key::codec::Desc) in new schemas.
 ///

@@ -8,11 +8,13 @@ use table_store::Result;
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
-/// A codec that writes an IP address with leading zeros: `192.168.000.001`, `2001:0db8:0000:0000:0000:0000:0000:0001`. The default codec for
+/// A codec that writes an IP address with leading zeros, such as `192.168.000.001` or `2001:0db8:0000:0000:0000:0000:0000:0001`. The default codec for
 /// `Ipv4Addr`, `Ipv6Addr` and `IpAddr`.
 ///
-/// - `Ipv4Addr` and `Ipv6Addr` have a fixed width and are ordered. `IpAddr` has neither property, because it can contain an address of either version.
-/// - In reverse order, an `Ipv4Addr` or `Ipv6Addr` is written as its complement: the address at the same distance from the other end of the address range.
+/// - `Ipv4Addr` and `Ipv6Addr` have a fixed width and are ordered. `IpAddr` has no fixed width and is not ordered, because it can contain an address of either
+///   version.
+/// - In reverse order, an `Ipv4Addr` or `Ipv6Addr` is written as its complement. This is the address at the same distance from the other end of the address
+///   range.
 ///
 /// ```
 /// use std::net::{IpAddr, Ipv4Addr};

@@ -15,10 +15,14 @@ use edges::{edges, neighbours, samples};
 
 /// Checks the laws K1 to K4 for every value and every pair of values. K3 is checked against the order of `T`.
 ///
-/// Values rejected by the codec are skipped; if it rejects all of them, the check fails. Pass many values, both similar and unusual ones, for example from a
-/// property test. The function derives edge cases from the encodings of these values: strings that differ in one character, or that end in the alphabet's first
-/// or last character. The codec must either reject such a string or decode it to a value with exactly this encoding, which is then checked like the given
-/// values. For strings, use [`check_texts`]: `String` sorts by code points, but keys sort by UTF-16 code units.
+/// Values that the codec rejects are skipped. If it rejects all of them, the check fails. Pass many values, both similar and unusual ones, for example from a
+/// property test.
+///
+/// The function also derives edge cases from the encodings of these values. They are strings that differ in one character, or that end in the alphabet's first
+/// or last character. The codec must reject such a string, or decode it to a value with exactly this encoding. That value is then checked like the given
+/// values.
+///
+/// For strings, use [`check_texts`]. `String` sorts by code points, but keys sort by UTF-16 code units.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, Padded, laws};
@@ -33,7 +37,7 @@ pub fn check<C: KeyCodec<T>, T: Ord + Debug>(values: &[T]) -> std::result::Resul
     check_by::<C, T>(values, T::cmp)
 }
 
-/// Checks the same laws as [`check`], but checks K3 against the given order. Values for which the order returns `Equal` are considered equal.
+/// Checks the same laws as [`check`], but uses the given order for K3. Values are considered equal if the order returns `Equal`.
 ///
 /// # Errors
 /// A description of the violated law, with the values that violate it.
@@ -93,8 +97,10 @@ pub fn check_by<C: KeyCodec<T>, T: Debug>(
     Ok(())
 }
 
-/// Checks the same laws as [`check`] for a codec of strings, but checks K3 against the order by UTF-16 code units (ORD-6). Also checks that the encoding of a
-/// string's prefix is a prefix of the string's encoding, and that the encodings of strings without this prefix do not begin with it.
+/// Checks the same laws as [`check`] for a codec of strings, but uses the order by UTF-16 code units for K3 (ORD-6).
+///
+/// Also checks prefixes. The encoding of a string's prefix must be a prefix of the string's encoding, and the encodings of strings without this prefix must not
+/// begin with it.
 ///
 /// ```
 /// use table_core::key::codec::{Escaped, Text, laws};

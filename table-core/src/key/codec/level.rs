@@ -1,4 +1,4 @@
-//! Levels of a hierarchical partition key: codecs whose output can be terminated by `!`.
+//! Levels of a hierarchical partition key. Their codecs produce output that `!` can terminate.
 
 use crate::key::codec::{
     Base64, Boolean, CodePoint, Date, Desc, Digits, Escaped, Guid, GuidAs, Hex, Hour, Inverted, IpAddress,
@@ -6,13 +6,15 @@ use crate::key::codec::{
     Variant, Week, Without,
 };
 
-/// A codec whose values can be levels of a hierarchical partition key (HPK-2). [`Level`](Self::Level) is the codec that encodes them in a level.
+/// A codec whose values can be levels of a hierarchical partition key (HPK-2). [`Level`](Self::Level) is the codec that is used inside a level.
 ///
-/// Every level, including the last, is terminated by `!`, so keys with the same first levels form one range, and a query for the level `Micro` never matches
-/// `Microsoft`. [`Text`] may write `!`, so it is replaced by [`Escaped`]. A newtype delegates to its inner codec. All other codecs are used unchanged. The
-/// compiler checks that the output of [`Level`](Self::Level) cannot contain `!`.
+/// Every level, including the last, is terminated by `!`. Keys with the same first levels therefore form one range, and a query for the level `Micro` never
+/// matches `Microsoft`.
 ///
-/// Implement this trait for a custom codec that is a type's default ([`KeyPart`](crate::key::codec::KeyPart)):
+/// [`Text`] may write `!`, so it is replaced by [`Escaped`]. A newtype delegates to its inner codec. All other codecs are used unchanged. The compiler checks
+/// that the output of [`Level`](Self::Level) cannot contain `!`.
+///
+/// Implement this trait for a custom codec that is the default of a type ([`KeyPart`](crate::key::codec::KeyPart)):
 ///
 /// ```
 /// # use table_core::key::codec::{Alphabet, Form, KeyCodec};

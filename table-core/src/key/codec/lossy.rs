@@ -8,9 +8,10 @@ use crate::key::codec::derived::source;
 use crate::key::codec::name::{Name, named};
 use crate::key::codec::{Alphabet, DerivedPart, Facts, Form, PartSource};
 
-/// A codec that converts a string to lower case, or to upper case if `UPPER`, and encodes the result with `C`. The field is also stored as a property.
+/// A codec that converts a string to lower case, and encodes the result with `C`. If `UPPER` is `true`, it converts to upper case instead. The field is also
+/// stored as a property.
 ///
-/// Different strings may have the same key, such as `Ada` and `ada`. Case is converted by the Unicode rules, independently of the locale.
+/// Different strings may have the same key, such as `Ada` and `ada`. Case conversion uses the Unicode rules and does not depend on the locale.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Folded, Text};
@@ -40,7 +41,7 @@ pub struct Replaced<C, const FROM: char, const TO: char>(PhantomData<C>);
 
 /// A codec that encodes the first `N` characters of a string with `C`. The field is also stored as a property.
 ///
-/// Ordered like `C`: a range of strings selects the rows whose prefixes are between the prefixes of the range's ends, inclusive. A string with fewer than `N`
+/// Ordered like `C`. A range of strings selects the rows whose prefixes are between the prefixes of the range's ends, inclusive. A string with fewer than `N`
 /// characters is encoded completely.
 ///
 /// ```
@@ -81,7 +82,7 @@ impl<C: PartSource<String>, const FROM: char, const TO: char> Replaced<C, FROM, 
     named!();
 }
 
-/// Returns the source's form, marked as unordered. Rows are sorted by the written string, not by the field.
+/// Returns the source's form, marked as unordered. Rows sort by the written string, not by the field.
 const fn unordered<C: PartSource<String>>() -> Form {
     Form { ordered: false, ..C::SOURCE_FORM }
 }
@@ -230,8 +231,8 @@ mod tests {
         }
     }
 
-    /// Checks the part's fault. It must be set if and only if the source accepts at least one sample text, but the part accepts none of the accepted texts that
-    /// contain letters. Returns a description if the fault is wrong.
+    /// Checks the part's fault. It must be set if and only if two conditions hold: the source accepts at least one sample text, and the part accepts none of
+    /// those that contain letters. Returns a description if the fault is wrong.
     fn wrong<C: KeyCodec<String>, P: DerivedPart<String>>() -> Option<String> {
         let is_refused = |encode: fn(&String, &mut String) -> Result<()>| {
             VALUES.into_iter().filter(move |value| encode(&(*value).to_owned(), &mut String::new()).is_err())

@@ -2,14 +2,16 @@
 
 /// The capacity for most codec names.
 pub(super) const SHORT: usize = 256;
-/// The capacity for a codec name that contains the name of an enum's codec, which may be very long.
+/// The capacity for a codec name that contains the name of an enum's codec. Such a name may be very long.
 pub(super) const LONG: usize = LONGEST_NAME + SHORT;
-/// The maximum length of the name of an enum's codec, in bytes. The name contains all variant names, separated by `|`, between `one_of(` and `)`.
-/// `table-derive` checks the same limit.
+/// The maximum length of the name of an enum's codec, in bytes. The name lists all variants between `one_of(` and `)`, separated by `|`. `table-derive` checks
+/// the same limit.
 pub(super) const LONGEST_NAME: usize = 4_096;
 
-/// Declares the constant `NAMED`, the name of a codec that contains another codec, for a type with `const fn name<const CAPACITY: usize>() -> Name<CAPACITY>`.
-/// Each name occupies its full capacity in the binary, so `LONG` is built only if the name does not fit into `SHORT`.
+/// Declares the constant `NAMED`, the name of a codec that contains another codec.
+///
+/// The type must have a function `const fn name<const CAPACITY: usize>() -> Name<CAPACITY>`. Each name occupies its full capacity in the binary, so `LONG` is
+/// built only if the name does not fit into `SHORT`.
 macro_rules! named {
     () => {
         const SHORT: &'static Name<{ $crate::key::codec::name::SHORT }> = &Self::name();

@@ -9,10 +9,10 @@ use crate::key::codec::{Counted, Form, Integer, KeyCodec, Reversible, decimal};
 /// A codec that writes an integer, zero-padded to the width of its type (DQ-10). The default codec for integers.
 ///
 /// - Unsigned: 3, 5, 10, 20 or 39 decimal digits for `u8` to `u128`.
-/// - Signed: a sign and 3, 5, 10, 19 or 39 digits for `i8` to `i128`. The sign is `0` for zero and positive values. For negative values, the sign is
-///   `-`, which sorts before `0`, and each digit `d` is written as 9 − `d`, so -2 sorts before -1.
-/// - Fixed width, ordered. Every value can be encoded. In reverse order, a value is written as its mirror image in the type's range: the `u8` 0 is written as
-///   255.
+/// - Signed: a sign and 3, 5, 10, 19 or 39 digits for `i8` to `i128`. The sign is `0` for zero and positive values. For negative values, it is `-`, which sorts
+///   before `0`. Each digit `d` of a negative value is written as 9 − `d`, so -2 sorts before -1.
+/// - Fixed width, ordered. Every value can be encoded. In reverse order, a value is written as its mirror image in the type's range. For example, the `u8` 0 is
+///   written as 255.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Padded};

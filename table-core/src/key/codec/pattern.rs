@@ -16,16 +16,17 @@ use crate::key::codec::{Alphabet, Counted, Facts, Form, KeyCodec, Reversible};
 use moment::Units;
 use token::{Token, name, tokens};
 
-/// A codec that formats a `DateTime<Utc>`, `NaiveDate` or `NaiveTime` with a pattern packed into a number by [`pattern`]. A pattern consists of `yyyy`, `MM`,
-/// `dd`, `HH`, `mm`, `ss`, one `f` for each fractional digit, literal digits, and the separators `-`, `_`, `:`, `.`, `,`, space, `T` and `Z`.
+/// A codec that formats a `DateTime<Utc>`, `NaiveDate` or `NaiveTime` with a pattern, which [`pattern`] packs into a number.
 ///
-/// - Fixed width. Ordered if larger units precede smaller units. A pattern such as `ddMMyyyy` is supported, but does not allow range queries.
-/// - A pattern must contain every unit from the year (for a `NaiveTime`, from the hour) down to its smallest unit. Otherwise, the value could not be
-///   read back, and the pattern does not compile. Inside [`Truncated`](crate::key::codec::Truncated), a pattern may start with a smaller unit, but is
-///   then not ordered.
-/// - Rejected (`KeyEncoding`): years outside 0 to 9999, and values more precise than the pattern, because several values would have the same key.
+/// A pattern consists of `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, one `f` for each fractional digit, literal digits, and the separators `-`, `_`, `:`, `.`, `,`,
+/// space, `T` and `Z`.
+///
+/// - Fixed width. Ordered if larger units precede smaller units. Other patterns, such as `ddMMyyyy`, are supported but do not allow range queries.
+/// - A pattern must contain every unit from the year (for a `NaiveTime`, from the hour) down to its smallest unit. Otherwise, the value could not be read back,
+///   and the pattern does not compile. Inside [`Truncated`](crate::key::codec::Truncated), a pattern may start with a smaller unit. It is then not ordered.
+/// - Rejected (`KeyEncoding`): years outside 0 to 9999, and values more precise than the pattern. Otherwise, several values would have the same key.
 ///   [`Truncated`](crate::key::codec::Truncated) truncates an overly precise value, and the field is then also stored as a property.
-/// - If a timestamp is also stored as a property, its pattern has at most seven fractional digits, because the property stores no more (TICK-6).
+/// - If a timestamp is also stored as a property, its pattern has at most seven fractional digits. The property stores no more digits (TICK-6).
 /// - In reverse order, each digit `d` is written as 9 − `d`.
 ///
 /// ```
@@ -150,8 +151,8 @@ impl<T: Moment, const TOKENS: u128> KeyCodec<T> for Pattern<TOKENS> {
         Self::push(value, false, out)
     }
 
-    /// Appends the encoding of the value, truncated to the precision of a property. A hashed field is always stored as a property, so the hash must not depend
-    /// on digits that the property does not store.
+    /// Appends the encoding of the value, truncated to the precision of a property. A hashed field is always stored as a property. The hash must not depend on
+    /// digits that the property does not store.
     fn encode_hashed(value: &T, out: &mut String) -> Result<()> {
         let stored = value.units().and_then(|units| T::of_units(&units.cut(T::LAST, T::STORED)));
         Self::push(stored.as_ref().unwrap_or(value), false, out)
@@ -173,8 +174,8 @@ impl<T: Moment, const TOKENS: u128> Reversible<T> for Pattern<TOKENS> {
     }
 }
 
-/// Converts a value to the number that its encoding represents. This is possible for patterns such as `yyyyMMdd`, which consist only of units, from large to
-/// small.
+/// Converts a value to the number that its encoding represents. This is possible for patterns that consist only of units, from large to small, such as
+/// `yyyyMMdd`.
 impl<T: Moment, const TOKENS: u128> Counted<T> for Pattern<TOKENS> {
     const COUNT_FAULT: Option<&'static str> = if Self::FORM.ordered
         && !token::has_literals(TOKENS)
@@ -200,7 +201,7 @@ impl<T: Moment, const TOKENS: u128> Counted<T> for Pattern<TOKENS> {
 }
 
 impl<T: Moment, const TOKENS: u128> super::Truncates<T> for Pattern<TOKENS> {
-    /// The form of the pattern. If the pattern lacks the largest unit of `T`, such as the year, the encodings do not sort like the values, so the form is
+    /// The form of the pattern. If the pattern lacks the largest unit of `T`, such as the year, the encodings do not sort like the values. The form is then
     /// unordered.
     const CUT_FORM: Form = Form { ordered: Self::FORM.ordered && Self::UNITS.0 == T::FIRST, ..Self::FORM };
     const CUT_FAULT: Option<&'static str> =

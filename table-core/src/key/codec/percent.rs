@@ -7,10 +7,10 @@ use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::limits;
 
-/// A codec that percent-encodes any string. Letters, digits, `-`, `.`, `_` and `~` are kept; every other UTF-8 byte is written as `%`
-/// and two upper-case hexadecimal digits, as by `Uri.EscapeDataString` in .NET.
+/// A codec that percent-encodes any string, like `Uri.EscapeDataString` in .NET. Letters, digits, `-`, `.`, `_` and `~` are kept. Every other UTF-8 byte is
+/// written as `%` and two upper-case hexadecimal digits.
 ///
-/// Not ordered: all escape sequences sort before the letters, regardless of the characters they represent. Prefer
+/// Not ordered, because all escape sequences sort before the letters, regardless of the characters they represent. Prefer
 /// [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///
 /// ```

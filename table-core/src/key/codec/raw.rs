@@ -11,7 +11,7 @@ use crate::limits;
 ///
 /// - Variable width, 0 to 512 UTF-16 code units (KEY-7). Ordered by code units (ORD-6). Preserves case, spaces and normalization (KEY-6).
 /// - Rejected (`KeyEncoding`): `/ \ # ?` and control characters (KEY-3). [`Escaped`](crate::key::codec::Escaped) can write them.
-/// - Before another piece, a string needs a separator it cannot contain; see [`Without`](crate::key::codec::Without).
+/// - If another piece follows, a string needs a separator that it cannot contain; see [`Without`](crate::key::codec::Without).
 ///
 /// ```
 /// use table_core::key::codec::{Text, TextCodec};

@@ -11,10 +11,10 @@ const WIDTH: usize = 19;
 
 /// A codec that writes a timestamp as a number of ticks, in 19 digits (TICK-1, TICK-4). The default codec for `DateTime<Utc>`.
 ///
-/// - Fixed width, ordered. In reverse order, inverted ticks are written. They sort the newest timestamp first (TICK-5, PAT-LOG-1) and can be read back exactly
-///   (PAT-LOG-2).
-/// - Rejected (`KeyEncoding`): years outside 1 to 9999, and timestamps that are leap seconds or more precise than a tick, because two timestamps would have the
-///   same key. [`ticks::now`] and [`ticks::truncate`] return valid timestamps.
+/// - Fixed width, ordered. In reverse order, inverted ticks are written, which sort the newest timestamp first (TICK-5, PAT-LOG-1). They can be read back
+///   exactly (PAT-LOG-2).
+/// - Rejected (`KeyEncoding`): years outside 1 to 9999, leap seconds, and timestamps more precise than a tick. Otherwise, two timestamps would have the same
+///   key. [`ticks::now`] and [`ticks::truncate`] return valid timestamps.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -33,7 +33,7 @@ const WIDTH: usize = 19;
 pub enum Ticks {}
 
 impl Ticks {
-    /// Returns the ticks of `instant`, or an error if it is more precise than a tick, is a leap second or is outside the years 1 to 9999.
+    /// Returns the ticks of `instant`. Returns an error if `instant` is more precise than a tick, is a leap second, or is outside the years 1 to 9999.
     #[inline]
     pub(super) fn exact(instant: DateTime<Utc>) -> Result<u64> {
         of(instant)

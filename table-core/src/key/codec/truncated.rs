@@ -11,7 +11,7 @@ use crate::key::codec::inverted::Counted;
 use crate::key::codec::name::{Name, named};
 use crate::key::codec::{DerivedPart, Facts, Form, Hour, KeyCodec, PartSource, Unix, date};
 
-/// A codec less precise than the values of `T`. It can truncate a value to an encodable one.
+/// A codec that is less precise than the values of `T`. It can truncate a value to an encodable value.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -28,16 +28,16 @@ use crate::key::codec::{DerivedPart, Facts, Form, Hour, KeyCodec, PartSource, Un
 pub trait Truncates<T>: KeyCodec<T> {
     /// The form of the encodings of truncated values. It is ordered only if greater values never have smaller encodings.
     const CUT_FORM: Form = Self::FORM;
-    /// A description of the mistake if the codec's arguments are invalid inside `truncate`, otherwise `None`; see [`Facts::fault`].
+    /// The mistake in the codec's arguments if they are invalid inside `truncate`, or `None` if they are valid; see [`Facts::fault`].
     const CUT_FAULT: Option<&'static str> = Self::FACTS.fault;
 
     /// Returns the greatest encodable value not greater than `value`, or `None` if no such value exists.
     fn truncate(value: &T) -> Option<T>;
 }
 
-/// A derived key part: the value, truncated and encoded by `C`. The field is also stored as a property.
+/// A derived key part that truncates a value and encodes it with `C`. The field is also stored as a property.
 ///
-/// Ordered like `C`: a range of values selects the rows whose truncated values are between the truncated ends of the range, inclusive.
+/// Ordered like `C`. A range of values selects the rows whose truncated values are between the truncated ends of the range, inclusive.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -83,7 +83,7 @@ source! {
 #[diagnostic::do_not_recommend]
 impl Truncates<DateTime<Utc>> for Hour {
     fn truncate(value: &DateTime<Utc>) -> Option<DateTime<Utc>> {
-        // The result is computed from calendar fields, because chrono's rounding uses an `i64` of nanoseconds, which overflows after the year 2262.
+        // The result is computed from calendar fields. chrono's rounding uses an `i64` of nanoseconds, which overflows after the year 2262.
         let day = value.date_naive();
         date::number_of(day)?; // `None` outside the years that the codec can encode.
         Some(day.and_hms_opt(value.hour(), 0, 0)?.and_utc())

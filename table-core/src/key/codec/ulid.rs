@@ -8,8 +8,8 @@ use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible};
 
 /// A codec that writes a ULID as 26 upper-case letters and digits (Crockford's base 32). The value is a `u128`, a `Uuid`, or a `String` that contains a ULID.
 ///
-/// Fixed width, ordered by the time in the identifiers, then by their random bits. A `String` must be an upper-case ULID; other strings are rejected
-/// (`KeyEncoding`), because the same identifier could otherwise have two keys.
+/// Fixed width, ordered by the time in the identifiers, then by their random bits. A `String` must be an upper-case ULID. Other strings are rejected
+/// (`KeyEncoding`). Otherwise, the same identifier could have two keys.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Ulid};

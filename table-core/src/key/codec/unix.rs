@@ -9,8 +9,8 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::inverted::Counted;
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible};
 
-/// A codec that writes a timestamp as the number of seconds since the Unix epoch in 10 digits, or as the number of milliseconds in 13 digits if `MILLIS` is
-/// `true`.
+/// A codec that writes a timestamp as the number of seconds since the Unix epoch, in 10 digits. If `MILLIS` is `true`, it writes the number of milliseconds in
+/// 13 digits.
 ///
 /// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
 /// - Rejected (`KeyEncoding`): timestamps before 1970 or after the year 2286, and timestamps more precise than the unit.

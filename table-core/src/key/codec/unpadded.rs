@@ -9,8 +9,10 @@ use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, decimal};
 
 /// A codec that writes an integer without leading zeros, with `-` before a negative integer. Use it for keys written by other programs.
 ///
-/// Not ordered: `10` sorts before `9`, so range queries are not available. Variable width: in a compound key, the end of the integer must be recognisable, for
-/// example because a literal without digits follows. Prefer [`Digits`](crate::key::codec::Digits) in new schemas.
+/// Not ordered, because `10` sorts before `9`. Range queries are therefore not available.
+///
+/// The width varies. In a compound key, the end of the integer must be recognisable, for example because a literal without digits follows. Prefer
+/// [`Digits`](crate::key::codec::Digits) in new schemas.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Unpadded};

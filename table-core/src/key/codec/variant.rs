@@ -10,8 +10,7 @@ use crate::key::text::legal_units;
 
 /// A fieldless enum that can be a key part, with a name for each variant. `#[derive(KeyPart)]` implements this trait.
 pub trait KeyEnum: Sized + 'static {
-    /// The names of the variants, in declaration order. They are distinct and legal in keys (KEY-3), and must never change once rows have
-    /// been stored.
+    /// The names of the variants, in declaration order. They must be distinct and legal in keys (KEY-3). They must never change once rows have been stored.
     const VARIANTS: &'static [&'static str];
 
     /// Returns the index of this variant in [`VARIANTS`](Self::VARIANTS).
@@ -23,8 +22,8 @@ pub trait KeyEnum: Sized + 'static {
 
 /// A codec that writes the variant name of a fieldless enum. The default codec for an enum with `#[derive(KeyPart)]`.
 ///
-/// - Fixed width if all names have the same length. Ordered if the names are in ascending order in the declaration, because a derived `Ord` uses the
-///   declaration order. Otherwise, range queries are not available.
+/// - Fixed width if all names have the same length. Ordered if the declaration lists the names in ascending order, because a derived `Ord` uses the declaration
+///   order. Otherwise, range queries are not available.
 /// - Duplicate names, names illegal in keys, and names that begin with U+FFFC do not compile.
 ///
 /// ```

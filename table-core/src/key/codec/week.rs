@@ -14,7 +14,7 @@ const NAME: &str = "week";
 /// A codec that writes an ISO 8601 week, from Monday to Sunday, as `yyyy-Www`. The year is the year of the week's Thursday.
 ///
 /// - Fixed width, ordered.
-/// - Rejected (`KeyEncoding`): years outside 0 to 9999, days other than Mondays, and timestamps other than the start of a week, because several values of a
+/// - Rejected (`KeyEncoding`): years outside 0 to 9999, days other than Mondays, and timestamps other than the start of a week. Otherwise, several values of a
 ///   week would have the same key. [`Truncated`](crate::key::codec::Truncated) truncates a value to the start of its week, and the field is then also stored as
 ///   a property.
 ///
@@ -37,10 +37,10 @@ const NAME: &str = "week";
 #[derive(Debug)]
 pub enum Week {}
 
-/// A type whose values the codec can convert to and from weeks: a day or a timestamp.
+/// A day or a timestamp, which the codec can convert to and from a week.
 trait InWeek: Copy + PartialEq + std::fmt::Debug {
     fn date(self) -> NaiveDate;
-    /// Returns the first value of a day: the day itself, or midnight at its start.
+    /// Returns the first value of a day, which is the day itself or midnight at its start.
     fn of(day: NaiveDate) -> Self;
 }
 

@@ -1,4 +1,4 @@
-//! `Without`: a string written unchanged that cannot contain the separator after it.
+//! `Without`: an unchanged string that cannot contain the separator after it.
 
 use table_store::{Result, quoted};
 
@@ -7,12 +7,12 @@ use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Text, TextCodec, raw};
 use crate::key::text::is_legal;
 
-/// A codec that writes a string unchanged, like [`Text`], but rejects strings that contain the character `C`. In a key, it can be followed by a literal that
-/// starts with `C` (PAT-CK-2).
+/// A codec that writes a string unchanged, like [`Text`], but rejects strings that contain the character `C`. In a key, a literal that starts with `C` can
+/// follow the string (PAT-CK-2).
 ///
 /// - A string that contains `C` is rejected (`KeyEncoding`). `C` is an ASCII character legal in keys.
-/// - If other pieces follow, keys sort like the strings only if `C` sorts before every other character in keys, as a space does.
-///   [`Escaped`](crate::key::codec::Escaped) before `!` also preserves the order.
+/// - A literal after the string may change the order of the keys. The keys sort like the strings only if `C`, such as a space, sorts before every other
+///   character that a key can contain. An [`Escaped`](crate::key::codec::Escaped) string followed by `!` also keeps the order.
 ///
 /// ```
 /// use table_core::key::codec::{TextCodec, Without};

@@ -6,8 +6,8 @@ use serde::ser::{self, Error as _, Serialize, Serializer};
 
 /// A serializer that writes no JSON. It returns `true` for a value whose JSON is `null`.
 ///
-/// It rejects values that `serde_json` writes as `null` but that cannot be read back as the same value: NaN and the infinities, and a `Some` whose content is
-/// `null`, such as `Some(None)`.
+/// It rejects values that `serde_json` writes as `null`, but that cannot be read back as the same value. These are NaN and the infinities, and a `Some` whose
+/// content is `null`, such as `Some(None)`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nulls;
 

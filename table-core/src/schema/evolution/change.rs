@@ -25,7 +25,8 @@ pub struct Change {
     pub rule: &'static Rule,
     /// A description, such as "property `Age`: Edm.Int32 becomes Edm.Int64".
     pub what: String,
-    /// The one-time work required by [`Compatibility::NeedsBackfill`], such as `index ByEmail`, `keeps feed`, `keeps copies_from Manager` or `property Age`.
+    /// The one-time work that [`Compatibility::NeedsBackfill`] requires. Examples are `index ByEmail`, `keeps feed`, `keeps copies_from Manager` and `property
+    /// Age`.
     pub pending: Option<String>,
 }
 
@@ -60,23 +61,25 @@ impl fmt::Display for Change {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evolution {
-    /// All differences, in this order: name, table, kind, keys, properties, indexes, other derived rows.
+    /// All differences, in the order name, table, kind, keys, properties, indexes, and other derived rows.
     pub changes: Vec<Change>,
 }
 
 impl Evolution {
-    /// Returns the worst compatibility among the changes, or [`Compatibility::Same`] if there are none.
+    /// Returns the worst compatibility among the changes, or [`Compatibility::Same`] if the schemas are equal.
     #[must_use]
     pub fn compatibility(&self) -> Compatibility {
         self.changes.iter().map(|change| change.rule.compatibility).max().unwrap_or(Compatibility::Same)
     }
 
-    /// Returns `true` if programs with the older schema can write concurrently with programs with the newer schema. `self` is the evolution from the newer
+    /// Returns `true` if programs with the older schema and programs with the newer schema can write concurrently. `self` is the evolution from the newer
     /// schema to the older one.
     ///
-    /// The newer program must be able to read everything that the older one writes. For this reason, the older schema may lack only optional properties, and
-    /// indexes, feeds or copies whose backfill has not begun. The older schema may declare additional properties. It may also require properties that the newer
-    /// schema lacks or declares as optional. When an older program writes index rows, it copies properties unknown to it from the stored entity.
+    /// The newer program must be able to read everything that the older program writes. The older schema may therefore lack only optional properties, and
+    /// indexes, feeds or copies whose backfill has not begun.
+    ///
+    /// The older schema may declare additional properties. It may also require properties that the newer schema lacks or declares as optional. An older program
+    /// that writes index rows copies the properties unknown to it from the stored entity.
     pub(crate) fn can_write_concurrently(
         &self,
         (newer, older): (&StoredSchema, &StoredSchema),
@@ -101,8 +104,8 @@ impl Evolution {
             && self.changes.iter().all(|change| allowed.contains(&change.rule.id))
     }
 
-    /// Returns `true` if both schemas have the same kind, and their keys contain the same literals and the same values in the same order. Two different types
-    /// in the same table always differ in their kind or their keys.
+    /// Returns `true` if both schemas have the same kind, and their keys contain the same literals and values in the same order. Two different types in the
+    /// same table always differ in their kind or their keys.
     pub(crate) fn keeps_form_of_keys(&self) -> bool {
         let others = [
             KIND.id,

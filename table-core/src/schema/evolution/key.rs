@@ -63,7 +63,7 @@ fn keys(schema: &StoredSchema) -> [&[StoredPiece]; 2] {
     [&schema.partition_key, &schema.row_key]
 }
 
-/// Key fields whose source has changed but whose position has not: either their Rust name differs, or only one of the schemas also stores them as a property.
+/// Key fields whose source has changed, but whose position has not. Either their Rust name differs, or only one of the schemas also stores them as a property.
 pub(super) struct Renamed<'a>(BTreeMap<&'a Source, &'a Source>);
 
 impl<'a> Renamed<'a> {

@@ -15,10 +15,10 @@ struct Whole<'a> {
     is_chunked: bool,
 }
 
-/// The properties of a schema. A stored schema lists each chunk of a value as a separate property: `Data`, `Data1` to `Data15`.
+/// The properties of a schema. A stored schema lists each chunk of a value as a separate property, such as `Data` and `Data1` to `Data15`.
 struct Properties<'a> {
     wholes: BTreeMap<&'a str, Whole<'a>>,
-    /// The name of the whole property for each stored name: `Data` for `Data`, `Data1` and so on.
+    /// The name of the whole property for each stored name. For example, it is `Data` for `Data`, `Data1` and so on.
     owners: BTreeMap<&'a str, &'a str>,
 }
 
@@ -69,8 +69,8 @@ pub(super) fn changes(
     moved(&removed, &new, " was removed and", changes);
 }
 
-/// Finds the stored names that belong to one property in the old schema and to another in the new schema. A value under one of these names would be read as
-/// part of another value.
+/// Finds the stored names that belong to different properties in the old and the new schema. A value under one of these names would be read as part of another
+/// value.
 fn moved(before: &Properties<'_>, after: &Properties<'_>, history: &str, changes: &mut Vec<Change>) {
     let mut found = BTreeSet::new();
     for (name, owner) in &before.owners {

@@ -1,4 +1,4 @@
-//! The rules of schema evolution: the compatibility of each kind of change, and the remedies for its effects.
+//! The rules of schema evolution. They state the compatibility of each kind of change, and the remedies for its effects.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ pub enum Compatibility {
     Same,
     /// The new program reads old rows and new rows in the same way.
     Compatible,
-    /// Old rows can be read, but a new index, or a filter on a widened property, does not find them until a backfill has processed them.
+    /// Old rows can be read. However, a new index, or a filter on a widened property, does not find them until a backfill has processed them.
     NeedsBackfill,
-    /// The new schema lacks something declared by the stored schema, such as an index, or the type has been renamed. The cause may be that an older version of
-    /// the program was started. The change must be accepted explicitly, with [`accept_schema`](crate::Table::accept_schema).
+    /// The type has been renamed, or the new schema lacks something declared by the stored schema, such as an index. One possible cause is that an older
+    /// version of the program was started. The change must be accepted explicitly, with [`accept_schema`](crate::Table::accept_schema).
     NeedsAcceptance,
     /// Old rows cannot be read or found until they are rewritten.
     NeedsRewrite,

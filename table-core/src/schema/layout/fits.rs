@@ -7,10 +7,10 @@ use crate::key::codec::compound::{Piece, end_of_units, first_character, last_cha
 use crate::key::order;
 use crate::schema::KeyPiece;
 
-/// Returns `true` if a string matches the layout of a key: its literals, and the lengths and alphabets of its parts.
+/// Returns `true` if a string matches the layout of a key. It must contain the literals, and its parts must have the lengths and alphabets of the layout.
 ///
-/// Every key with these pieces matches, even if the pieces are ambiguous, that is, if the string can be split into these parts in several ways. A matching
-/// string does not necessarily encode a value; for example, a month may be 13.
+/// Every key with these pieces matches. This is true even if the pieces are ambiguous, which means that the string can be split into these parts in several
+/// ways. A matching string does not necessarily encode a value; for example, a month may be 13.
 ///
 /// ```
 /// use table_core::{Entity, schema};
@@ -48,8 +48,8 @@ pub fn fits(pieces: &[KeyPiece], text: &str) -> bool {
     rest.is_empty()
 }
 
-/// Returns `true` if a string matches these pieces. The end of the first part cannot be found from the left, so the pieces are read from the right, up to a
-/// part whose start cannot be found either.
+/// Returns `true` if a string matches these pieces. The end of the first part cannot be found from the left. The pieces are therefore read from the right, up
+/// to a part whose start cannot be found either.
 fn fits_from_right(pieces: &[KeyPiece], text: &str) -> bool {
     let (mut pieces, mut rest) = (pieces, text);
     while let [before @ .., last] = pieces {
@@ -83,7 +83,7 @@ fn is_of(form: Form, part: &str) -> bool {
 
 /// Returns `true` if a string can be split into these pieces in at least one way.
 ///
-/// The search tracks all possible start positions of the next piece, so its time is proportional to the length of the string times the number of pieces.
+/// The search tracks all possible start positions of the next piece. Its time is proportional to the length of the string times the number of pieces.
 fn can_be_split(pieces: &[KeyPiece], text: &str) -> bool {
     let mut starts = vec![0];
     for piece in pieces {
@@ -108,7 +108,7 @@ fn ends(form: Form, text: &str, starts: &[usize]) -> Vec<usize> {
         if starts.next_if_eq(&&at).is_some() {
             too_near.push_back((at, units));
         }
-        // Only the latest start that is at least `form.min` code units before this position is tested: it leaves the shortest part, so if it fails, all earlier
+        // Only the latest start that is at least `form.min` code units before this position is tested. It leaves the shortest part, so if it fails, all earlier
         // starts fail too.
         while too_near.front().is_some_and(|(_, before): &(usize, usize)| units - before >= form.min) {
             latest = too_near.pop_front();

@@ -1,4 +1,4 @@
-//! Arguments of bulk writes: entities to write and keys to delete.
+//! Arguments of bulk writes, which are entities to write and keys to delete.
 
 use std::borrow::Borrow;
 
@@ -10,7 +10,7 @@ reported_once! {
     ReportedDeletions<E>: IntoDeletions, Checked;
 }
 
-/// The entities of a bulk write: a list or an iterator of `E` or `&E`.
+/// The entities of a bulk write, as a list or an iterator of `E` or `&E`.
 ///
 /// ```
 /// use std::borrow::Borrow;
@@ -48,7 +48,7 @@ impl<E, I: IntoIterator<Item: Borrow<E>>> IntoEntities<E> for I {
     }
 }
 
-/// The keys of the entities to delete in a bulk write: a list or an iterator of complete keys.
+/// The keys of the entities to delete in a bulk write, as a list or an iterator of complete keys.
 ///
 /// ```
 /// use table_core::table::IntoDeletions;

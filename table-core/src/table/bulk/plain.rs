@@ -29,7 +29,7 @@ pub struct BulkWrite {
     pub(super) schemas: &'static [&'static EntitySchema],
 }
 
-/// A transaction and, for each operation, the schemas of the types it may write.
+/// A transaction. For each operation, it contains the schemas of the types that the operation may write.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct BulkTransaction {
@@ -127,7 +127,8 @@ impl<E: ToEntity, S: TableStore> BulkTarget for Table<E, S> {
     }
 }
 
-/// Returns `true` if an error with this code may mean that the transaction cannot accept another operation: it is full, or it already writes the same entity.
+/// Returns `true` if an error with this code may mean that the transaction cannot accept another operation. The transaction is full, or it already writes the
+/// same entity.
 const fn is_full_or_has_it(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::InvalidInput | ErrorCode::RequestBodyTooLarge | ErrorCode::InvalidDuplicateRow)
 }

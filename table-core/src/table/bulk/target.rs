@@ -28,7 +28,7 @@ pub enum BulkVerb {
     Delete,
 }
 
-/// A handle through which [`Bulk`](super::Bulk) writes. It encodes entities and adds them to transactions.
+/// A handle that performs the writes of a [`Bulk`](super::Bulk). It encodes entities and adds them to transactions.
 ///
 /// Implemented by [`Table`](crate::Table), and by the `Entities` handle of `table-patterns`.
 ///
@@ -73,13 +73,13 @@ pub trait BulkTarget: Sync {
     /// Returns the `PartitionKey` of a write.
     fn partition_key(item: &Self::Item) -> &PartitionKey;
 
-    /// Begins a batch that contains one write.
+    /// Creates a batch that contains one write.
     ///
     /// # Errors
     /// A validation error if the entity alone exceeds a limit.
     fn batch(&self, item: Self::Item) -> Result<Self::Batch>;
 
-    /// Adds a write to a batch. Returns the write if the batch cannot accept it, because the batch is full or already writes the same row.
+    /// Adds a write to a batch. If the batch is full or already writes the same row, the write is returned instead.
     ///
     /// # Errors
     /// A validation error if the entity alone exceeds a limit.
@@ -94,8 +94,7 @@ pub trait BulkTarget: Sync {
     /// `SchemaMismatch` if the program must not write; any error from the store. The error's [operation](Error::operation) is an index into the batch.
     fn commit(&self, batch: &Self::Batch) -> impl Future<Output = Result<()>> + Send;
 
-    /// Returns `true` if the error means that a batch was rejected because of its size. By default, this is an error with the code `RequestBodyTooLarge`
-    /// (EGT-3).
+    /// Returns `true` if a batch was rejected because of its size. By default, this is an error with the code `RequestBodyTooLarge` (EGT-3).
     ///
     /// [`batch`](Self::batch) and [`push`](Self::push) check the size of the writes, but a write may become larger in the store. For example, a merge may be
     /// sent as a write of the whole entity.
@@ -103,7 +102,7 @@ pub trait BulkTarget: Sync {
         error.code() == ErrorCode::RequestBodyTooLarge
     }
 
-    /// Splits a batch into two: its first `at` writes, and the remaining writes.
+    /// Splits a batch into its first `at` writes and the remaining writes.
     ///
     /// # Errors
     /// Any error from [`push`](Self::push).

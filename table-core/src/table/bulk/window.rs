@@ -1,5 +1,6 @@
-//! Divides a sequence of entities into batches. Entities are grouped by partition, and within a partition, they keep their order. A batch ends when
-//! [`BulkTarget::push`] refuses the next entity, because a transaction's limit has been reached.
+//! Divides a sequence of entities into batches. Entities are grouped by partition, and keep their order within a partition.
+//!
+//! A batch ends when [`BulkTarget::push`] refuses the next entity, because the batch has reached a limit of a transaction.
 
 use std::collections::HashMap;
 

@@ -126,8 +126,8 @@ impl std::error::Error for BulkError {
     }
 }
 
-/// Preserves the store's error and prepends the summary to its message. The positions are lost, so read [`BulkError::written`] first if you want
-/// to resume.
+/// Converts the error into the store's error, with the summary prepended to its message. The positions are lost. To resume the bulk write, read
+/// [`BulkError::written`] first.
 ///
 /// ```
 /// use table_core::{Engine, Entity, Result, TableStoreExt};

@@ -3,8 +3,9 @@
 use crate::refused::Refused;
 use crate::store::TableStore;
 
-/// A store that opens tables: every [`TableStore`] that is `Clone`. The two requirements are combined into one bound, because rustc shows a bound's message
-/// for a missing method only if no other bound is unsatisfied.
+/// A store that opens tables. Implemented for every [`TableStore`] that is `Clone`.
+///
+/// The two requirements are combined into one bound, because rustc shows a bound's message for a missing method only if no other bound is unsatisfied.
 #[diagnostic::on_unimplemented(
     message = "[T214] `{Self}` has no method of this name, and it is not a store",
     label = "for an entity, write it as a method of its table: `store.table::<…>()`; write `?` after a `Result`, `.await` after a future",

@@ -9,7 +9,7 @@ use crate::runtime::Runtime;
 use crate::store::{TableStore, WriteLease};
 use crate::table::layout::SchemaTracker;
 
-/// A check that entities with a given schema may be written. It queries the store as often as a handle for these entities would. Created by `Table::admission`.
+/// A check that entities with a given schema may be written. `Table::admission` creates it. It queries the store as often as a handle for these entities would.
 ///
 /// ```
 /// use table_core::runtime::Runtime;
@@ -49,8 +49,8 @@ impl<S: TableStore> Admission<S> {
     /// Checks that the entities may be written. Returns the lease within which their transaction may be sent, or `None` if it may be sent at any time.
     ///
     /// # Errors
-    /// `SchemaMismatch` if a program with a newer schema has opened the table and this program would not maintain the declarations of that
-    /// schema; any error from the store.
+    /// `SchemaMismatch` if a program with a newer schema has opened the table, and this program does not maintain everything that the newer schema declares;
+    /// any error from the store.
     pub async fn admit(&self, runtime: &Runtime) -> Result<Option<WriteLease>> {
         match &self.tracker {
             Some(tracker) => {

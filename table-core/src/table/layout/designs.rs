@@ -17,9 +17,9 @@ use crate::table::layout::unknown::Stored;
 use crate::table::request;
 use crate::transaction::Transaction;
 
-/// Replaces the stored schemas if each new one is compatible with its predecessor, or if a reason for accepting it is passed in `accepted`.
+/// Replaces the stored schemas. Each new schema must be compatible with its predecessor, unless a reason for accepting it is passed in `accepted`.
 ///
-/// All schemas are compared before any is written, so if one is refused, none is changed. They are written in one transaction if they fit, otherwise in
+/// All schemas are compared before any is written. If one is refused, none is changed. They are written in one transaction if they fit, and otherwise in
 /// several. The schemas must have distinct names.
 pub(super) async fn store<S: TableStore>(
     store: &S,
@@ -47,7 +47,7 @@ pub(super) async fn store<S: TableStore>(
             };
             match transaction.push(operation(table, proposal, &layout)?) {
                 Ok(()) => written.push((outcome, Stored::own(&layout, None))),
-                // This transaction does not accept the write, so the next one writes this schema.
+                // This transaction does not accept the write. The next transaction writes this schema.
                 Err(_) if !written.is_empty() => {}
                 Err(error) => return Err(error.with_table(LAYOUTS)),
             }
@@ -92,8 +92,9 @@ fn operation(table: &TableName, proposal: &Proposal<'_>, layout: &SchemaRecord) 
     Ok(Operation { row_key, kind })
 }
 
-/// Returns the key and version of each row that describes a table, such as schema records and index ownership records. Grants and records of running programs
-/// are omitted, because these programs may also write to a later table with the same name.
+/// Returns the key and version of each row that describes a table, such as schema records and index ownership records.
+///
+/// Grants and records of running programs are omitted. These programs may also write to a later table with the same name.
 pub(in crate::table) async fn recorded<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -117,8 +118,8 @@ pub(in crate::table) async fn recorded<S: TableStore>(
     }
 }
 
-/// Deletes the rows that describe a deleted table. If a row has been rewritten since it was read, it is kept, because it may belong to a new table with the
-/// same name.
+/// Deletes the rows that describe a deleted table. A row that has been rewritten since it was read is kept, because it may belong to a new table with the same
+/// name.
 pub(in crate::table) async fn forget<S: TableStore>(
     store: &S,
     recorded: Vec<(EntityKey, ETag)>,
@@ -167,7 +168,7 @@ mod tests {
         block_on(async {
             let (store, table) = (Engine::in_memory(), TableName::new("Company").unwrap());
             let (older, newer) = (schema("property A Edm.String"), schema("property A Edm.Int64"));
-            // In the second round, a record of an earlier table with this name exists. It must not affect the result.
+            // In the second round, a record of an earlier table with this name exists, and must not affect the result.
             for is_again in [false, true] {
                 let before = record::read(&store, &table, "E").await.unwrap();
                 assert_eq!(before.is_some(), is_again);

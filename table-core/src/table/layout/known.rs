@@ -1,4 +1,4 @@
-//! The result of the latest read of the stored schema, and the wait until older programs have read that schema.
+//! Stores the result of the latest read of the stored schema. Also tracks the wait until older programs have read that schema.
 
 use std::sync::Arc;
 use std::time::Instant;

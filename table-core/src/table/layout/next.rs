@@ -104,7 +104,8 @@ fn keeps_derived_parts(stored: &StoredSchema, next: &StoredSchema) -> bool {
         && stored.keeps.iter().all(|kept| next.keeps.contains(kept))
 }
 
-/// Returns a range that contains all `RowKey`s of a schema's entities: the keys that start with the `RowKey`'s leading literal, or all keys if it has none.
+/// Returns a range that contains all `RowKey`s of a schema's entities. These are the keys that start with the `RowKey`'s leading literal, or all keys if it has
+/// none.
 fn own_rows(design: &StoredSchema) -> TextRange {
     match design.row_key.as_slice() {
         [StoredPiece::Literal(literal), ..] => TextRange::prefix(literal),

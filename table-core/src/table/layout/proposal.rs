@@ -7,12 +7,12 @@ use crate::schema::StoredSchema;
 use crate::store::TableStore;
 use crate::table::layout::record::{self, SchemaRecord};
 
-/// The schema that a program proposes for a type, and the stored record, which was read before the table was created or found.
+/// A schema that a program proposes for a type, with the stored record. The record was read before the table was created or found.
 pub(super) struct Proposal<'d> {
     pub(super) design: &'d StoredSchema,
     pub(super) stored: Option<SchemaRecord>,
-    /// `true` if this program created the table. In this case, `stored` belongs to an earlier table with the same name. If a record has been written since
-    /// then, it belongs to the new table, so the schema is compared with it.
+    /// `true` if this program created the table. In this case, `stored` belongs to an earlier table with the same name. A record written since then belongs to
+    /// the new table, so the schema is compared with it.
     pub(super) is_new: bool,
 }
 

@@ -18,20 +18,20 @@ use crate::table::fault::TableFault;
 use crate::table::layout::known::SchemaVersion;
 use crate::table::request;
 
-/// The table of stored schemas. The `PartitionKey` is a table's name in lower case; the `RowKey` is the name of an entity type.
+/// The table of stored schemas. The `PartitionKey` is a table's name in lower case, and the `RowKey` is the name of an entity type.
 ///
-/// The table can be copied and deleted like any other table; `docs/schema-evolution.md` describes its entities.
-/// [`TableStoreExt::tables`](crate::TableStoreExt::tables) omits it; [`TableStore::list_tables`] includes it.
+/// The table can be copied and deleted like any other table. `docs/schema-evolution.md` describes its entities.
+/// [`TableStoreExt::tables`](crate::TableStoreExt::tables) omits the table, and [`TableStore::list_tables`] includes it.
 pub const LAYOUTS: &str = "TablesLayouts";
 
-/// The maximum length of a piece of schema text, in code units. Each piece is stored in one property, and the length is below the limit for string properties
-/// (TYPE-11).
+/// The maximum length of a piece of schema text, in code units. The text is split into pieces, and each piece is stored in one property. The length is below
+/// the limit for string properties (TYPE-11).
 const PIECE: usize = 32_000;
 
 /// The maximum number of fingerprints in a record's list of superseded schemas.
 const REMEMBERED: usize = 64;
 
-/// The stored record of a table's schema for one entity type: the most recently stored schema, and the state of its parts (indexes, feed, copies and
+/// The stored record of an entity type's schema in a table. It contains the most recently stored schema, and the state of its parts (indexes, feed, copies and
 /// properties).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -45,15 +45,15 @@ pub struct SchemaRecord {
     pub disabled: Vec<String>,
     /// The progress of each running backfill, keyed by the name of the pending part.
     pub progress: BTreeMap<String, String>,
-    /// The time of the first request for each backfill that has been requested but has not begun, keyed by the name of the pending part. The times are in
-    /// [ticks](crate::ticks), according to the store's clock.
+    /// The time at which each backfill was first requested, keyed by the name of the pending part. Only backfills that have not begun are included. The times
+    /// are in [ticks](crate::ticks), according to the store's clock.
     pub waiting: BTreeMap<String, u64>,
-    /// The reason passed to [`accept_schema`](crate::Table::accept_schema), followed by the verdict on compatibility and the rules behind it, or `None` if no
-    /// schema was accepted.
+    /// The reason passed to [`accept_schema`](crate::Table::accept_schema), or `None` if no schema was accepted. The reason is followed by the verdict on
+    /// compatibility and the rules behind it.
     pub accepted: Option<String>,
     /// The number of schemas stored so far for this entity type, including this one.
     pub generation: u64,
-    /// The time when this schema replaced its predecessor, in [ticks](crate::ticks), according to the clock of the program that replaced it.
+    /// The time when this schema replaced its predecessor, in [ticks](crate::ticks). The time is from the clock of the program that stored this schema.
     pub since: Option<u64>,
     /// The fingerprints of the superseded schemas, oldest first.
     pub superseded: Vec<String>,
@@ -83,7 +83,7 @@ impl SchemaRecord {
         }
     }
 
-    /// Returns `true` if programs that do not maintain `index` may still write, that is, if the index is pending and its backfill has not begun.
+    /// Returns `true` if programs that do not maintain `index` may still write. This is the case if the index is pending and its backfill has not begun.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};
@@ -147,14 +147,14 @@ impl SchemaRecord {
         compare_with_removed(&self.schema, &self.removed, design)
     }
 
-    /// Returns the record without pending properties. Call this only after every row has been rewritten: from then on, no row contains a widened property in
+    /// Returns the record without pending properties. Call this only after every row has been rewritten. From then on, no row contains a widened property in
     /// its old type.
     pub(super) fn rewritten(mut self) -> Self {
         self.pending.retain(|part| !part.starts_with("property "));
         self
     }
 
-    /// Returns the record for the next schema. The one-time work required by the changes is added to `pending`.
+    /// Returns the record for the next schema. The changes may require one-time work, which is added to `pending`.
     pub(super) fn evolved(self, schema: StoredSchema, evolution: &Evolution) -> Self {
         let removed = self.removed.after(&self.schema, &schema);
         let is_there = |what: &String| match what.split_once(' ') {
@@ -169,7 +169,7 @@ impl SchemaRecord {
         let mut pending: Vec<_> = self.pending.into_iter().filter(is_there).collect();
         let disabled = self.disabled.into_iter().filter(is_there).collect();
         let anew: Vec<_> = evolution.changes.iter().filter_map(|change| change.pending.clone()).collect();
-        // If a change requires pending work again, the work restarts from the beginning.
+        // If a change requires the same pending work again, that work restarts from the beginning.
         let continues = |what: &String| pending.contains(what) && !anew.contains(what);
         let (mut progress, mut waiting) = (self.progress, self.waiting);
         progress.retain(|what, _| continues(what));

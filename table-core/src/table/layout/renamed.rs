@@ -13,8 +13,8 @@ use crate::table::fault::TableFault;
 use crate::table::layout::record;
 use crate::table::request;
 
-/// Returns a fault if the schema may belong to a renamed type: another stored schema of the table has the same kind and the same key format (EVO-32). If
-/// several stored schemas match, the first one by name is reported.
+/// Returns a fault if the schema may belong to a renamed type (EVO-32). This is the case if another stored schema of the table has the same kind and the same
+/// key format. If several stored schemas match, the first one by name is reported.
 pub(super) async fn find<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -1,6 +1,7 @@
-//! Rows that record which older programs may still be writing. They are stored in the same partition as the schema. Each row's Timestamp, set by the store's
-//! clock, indicates when an older program last checked whether it may write. A program that cannot read the stored schema has a different row (a grant), which
-//! contains the time until which it may write.
+//! Rows that record which older programs may still be writing. They are stored in the same partition as the schema.
+//!
+//! Each row's Timestamp is set by the store's clock, and shows when an older program last checked whether it may write. A program that cannot read the stored
+//! schema has another kind of row, a grant. It contains the time until which the program may write.
 
 use table_store::{Error, Result, ValueRef};
 
@@ -31,14 +32,14 @@ use crate::table::request;
 pub struct Sightings {
     /// The store's time, in [ticks](crate::ticks).
     pub now: u64,
-    /// The last time an older program recorded that it was running, read after `now`, or the latest expiry of a grant to a program with a different schema,
-    /// whichever is later. `None` if neither exists.
+    /// The last time an older program recorded that it was running, read after `now`. If a grant to a program with a different schema expires later, this is
+    /// the latest expiry. `None` if neither exists.
     pub older: Option<u64>,
 }
 
 /// The first word in the RowKey of the row that older programs write.
 const OLDER: &str = "older";
-/// The first word in the RowKey of the row that is written to obtain the store's time, as the row's Timestamp.
+/// The first word in the RowKey of the clock row. This row is written to obtain the store's time, which is the row's Timestamp.
 const CLOCK: &str = "clock";
 /// The first word in the RowKey of each row that records a grant. The entity type and the fingerprint of the schema follow it.
 const GRANTED: &str = "granted";
@@ -65,8 +66,8 @@ pub(super) async fn leave<S: TableStore>(store: &S, table: &TableName, entity: &
     write(store, &key(table, OLDER, entity)?).await
 }
 
-/// Records that until the given time, programs with the given schema may write without reading the stored schema. If a later time is already recorded, it is
-/// kept.
+/// Grants programs with the given schema permission to write until the given time, without reading the stored schema. If a later time is already recorded, it
+/// is kept.
 pub(super) async fn grant<S: TableStore>(
     (store, retry): (&S, &Retry),
     table: &TableName,
@@ -125,8 +126,8 @@ async fn granted<S: TableStore>(
     }
 }
 
-/// Returns the store's time, and the last time an older program recorded that it was running. If the latest grant to a program with a different schema expires
-/// later than that, returns its expiry instead.
+/// Returns the store's time, and the last time an older program recorded that it was running. If a grant to a program with a different schema expires later
+/// than that, the latest expiry is returned instead.
 pub(super) async fn read<S: TableStore>(
     store: &S,
     table: &TableName,

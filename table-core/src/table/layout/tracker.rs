@@ -22,7 +22,7 @@ use crate::table::layout::{settling, sighting};
 /// The longest time that a handle keeps writing before it rereads the stored schema.
 pub const LEASE: Duration = Duration::from_secs(5);
 
-/// The longest time between storing a schema and the last effect of a request from a program that has not read the schema.
+/// The longest time between storing a schema and the last effect of a request from a program that has not yet read the schema.
 ///
 /// A lease may begin just before the schema is stored, and the last attempt may start at the end of the lease. The attempt is then sent for up to
 /// [`WriteLease::ATTEMPT`], travels for up to two seconds, and is processed by the service for up to `ATTEMPT`.
@@ -45,7 +45,7 @@ struct Compared {
     lacks_announced: bool,
 }
 
-/// The state of an opened handle that depends on the stored schema. It determines whether a write may start.
+/// The state of an opened handle that depends on the stored schema. It decides whether a write may start.
 #[derive(Debug)]
 pub(crate) struct SchemaTracker {
     design: StoredSchema,
@@ -63,7 +63,7 @@ pub(crate) struct SchemaTracker {
 }
 
 impl SchemaTracker {
-    /// Creates the state of a handle whose schema has not yet been compared with the stored one. The first write through the handle reads the stored schema.
+    /// Creates the state of a handle whose schema has not yet been compared with the stored schema. The first write through the handle reads the stored schema.
     pub(super) fn unasked(design: StoredSchema, exclusive: Option<Exclusive>) -> Self {
         let notes = exclusive.as_ref().map(|exclusive| exclusive.schema_notes(&design.table, &design.entity));
         Self {
@@ -77,9 +77,13 @@ impl SchemaTracker {
         }
     }
 
-    /// Updates the state after a comparison with the stored schema, and returns it. If this schema lacks parts announced by another program, the first write
-    /// rereads the stored schema and records that a program without these parts may write. `lease` must have begun before the comparison. `noted` is the value
-    /// of the process's `SchemaNotes` counter before the comparison, plus this handle's own increment, if any.
+    /// Updates the state after a comparison with the stored schema, and returns it.
+    ///
+    /// If this schema lacks parts announced by another program, the first write rereads the stored schema and records that a program without these parts may
+    /// write.
+    ///
+    /// `lease` must have begun before the comparison. `noted` is the value of the process's `SchemaNotes` counter before the comparison, plus this handle's own
+    /// increment, if any.
     pub(super) fn opened(mut self, (lease, noted): (WriteLease, u64), stored: Stored) -> Self {
         let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
         known.set_lease(noted, (!stored.unknown.announced).then_some(lease));
@@ -101,7 +105,7 @@ impl SchemaTracker {
         self
     }
 
-    /// Returns a `SchemaTracker` for the types of several handles to the same table, or `None` if there are no handles.
+    /// Returns one `SchemaTracker` for the types of several handles to the same table. Returns `None` if there are no handles.
     pub(super) fn of_all(mut trackers: Vec<Arc<Self>>) -> Option<Arc<Self>> {
         let last = trackers.pop()?;
         if trackers.is_empty() {
@@ -147,8 +151,8 @@ impl SchemaTracker {
         Arc::clone(&self.known().lacks)
     }
 
-    /// Returns the properties that other releases declare or have declared, as of the last read: those missing from the handle's schema, and those removed
-    /// earlier.
+    /// Returns the properties that other releases declare or have declared, as of the last read. These are the properties missing from the handle's schema, and
+    /// those removed earlier.
     pub(super) fn other_properties(&self) -> Arc<[String]> {
         Arc::clone(&self.known().others)
     }
@@ -195,8 +199,10 @@ impl SchemaTracker {
     }
 
     /// Increments the process's `SchemaNotes` counter, so the other handles of this type reread the stored schema. Does nothing if `version` is the last
-    /// version recorded. `noted` is the counter's value before the schema was read. Returns the value for the lease of that read: `noted` plus 1 if this call
-    /// incremented the counter from `noted`, otherwise `noted`.
+    /// version recorded.
+    ///
+    /// `noted` is the counter's value before the schema was read. The returned value belongs to the lease of that read. It is `noted` plus 1 if this call
+    /// incremented the counter from `noted`, and otherwise `noted`.
     pub(super) fn note(&self, noted: u64, version: Option<&ETag>) -> u64 {
         match self.notes.as_ref().and_then(|notes| notes.note(version)) {
             Some(before) if before == noted => before.wrapping_add(1),
@@ -237,7 +243,7 @@ impl SchemaTracker {
             let compared = self.compare_as_writer(store, table).await?;
             self.note_lease(&compared, lease.clone());
             let is_current = compared.noted == self.noted();
-            // If only this process can use the store, no lease is needed: an unchanged `SchemaNotes` counter is enough, regardless of the clock.
+            // If only this process can use the store, no lease is needed. An unchanged `SchemaNotes` counter is enough, regardless of the clock.
             let is_in_time = !self.is_shared() || lease.remaining().is_some();
             if is_current && is_in_time && self.known().settling().is_none() {
                 return Ok(lease);
@@ -281,9 +287,10 @@ impl SchemaTracker {
         Ok(compared)
     }
 
-    /// Reads the stored schema, and caches the names of the properties missing from this schema. If the stored schema equals this schema but did not at the
-    /// last read, the other handles in the process are notified, and reread it before their next write. The program that stored the schema may not have
-    /// notified them, because it may not have received the response.
+    /// Reads the stored schema, and caches the names of the properties missing from this schema.
+    ///
+    /// If the stored schema equals this schema but did not at the last read, the other handles in the process are notified. They reread the schema before their
+    /// next write. The program that stored it may not have notified them, because it may not have received the response.
     async fn compare<S: TableStore>(&self, store: &S, table: &TableName) -> Result<Compared> {
         let number = self.reads.fetch_add(1, Ordering::Relaxed) + 1;
         let noted = self.noted();
@@ -320,7 +327,7 @@ impl SchemaTracker {
     }
 }
 
-/// A guard for a write that is clearing the stored schema's `settling` flag. If the write fails or is cancelled, the next write clears the flag.
+/// A guard for a write that clears the stored schema's `settling` flag. If the write fails or is cancelled, the next write clears the flag.
 struct MarkRemoval<'s> {
     tracker: &'s SchemaTracker,
     waiting: Option<Settling>,

@@ -1,4 +1,4 @@
-//! The parts of a stored schema (properties, indexes, a feed, copies) unknown to the running program.
+//! The parts of a stored schema that the running program does not know. They can be properties, indexes, a feed, or copies.
 
 use table_store::{Error, Result};
 
@@ -9,7 +9,7 @@ use crate::table::fault::TableFault;
 use crate::table::layout::known::SchemaVersion;
 use crate::table::layout::record::SchemaRecord;
 
-/// The parts of a newer schema that are unknown to an older program. Despite them, the program may write.
+/// The parts of a newer schema that an older program does not know. The program may write nevertheless.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnknownParts {
     /// The names of the unknown properties. Each of them is optional.
@@ -18,7 +18,7 @@ pub(super) struct UnknownParts {
     pub(super) announced: bool,
 }
 
-/// The result of opening a table: the program's schema was stored, or a newer stored schema was kept.
+/// The result of opening a table. Either the program's schema was stored, or a newer stored schema was kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stored {
     /// The version of the program's schema, or `None` if a newer stored schema was kept.

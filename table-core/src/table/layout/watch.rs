@@ -6,8 +6,8 @@ use crate::name::TableName;
 use crate::schema::EntitySchema;
 use crate::table::layout::SchemaTracker;
 
-/// A view of the stored schemas, as last read by an opened handle. Patterns use it if they write rows of the handle's entities or of related entities. Created
-/// by `Table::schema_watch`.
+/// A view of the stored schemas, as last read by an opened handle. `Table::schema_watch` creates it. Patterns use it to write rows of the handle's entities or
+/// of related entities.
 ///
 /// ```
 /// use table_core::{Engine, Entity, TableStoreExt};
@@ -44,8 +44,8 @@ impl SchemaWatch {
         self.0.as_ref().map_or_else(Arc::default, |tracker| tracker.known_properties())
     }
 
-    /// Returns the properties that rows of other releases may have, as of the handle's last read: the [newer](Self::newer_properties) properties, and those
-    /// declared by an earlier schema but not by the stored one. The handle's schema may declare some of these earlier properties.
+    /// Returns the properties that rows of other releases may have, as of the handle's last read. These are the [newer](Self::newer_properties) properties, and
+    /// the properties declared by an earlier schema but not by the stored one. The handle's schema may declare some of the earlier properties.
     #[must_use]
     pub fn other_properties(&self) -> Arc<[String]> {
         self.0.as_ref().map_or_else(Arc::default, |tracker| tracker.other_properties())

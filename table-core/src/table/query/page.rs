@@ -6,7 +6,7 @@ use crate::refused::{Refused, refused_by_name, refused_methods};
 
 /// One page of entities.
 ///
-/// Only the continuation indicates whether more pages exist: a page may be short or empty and still have a continuation (PAGE-4).
+/// Only the continuation indicates whether more pages exist. A page may be short or empty and still have a continuation (PAGE-4).
 ///
 /// ```
 /// use table_core::table::EntityPage;
@@ -21,16 +21,19 @@ use crate::refused::{Refused, refused_by_name, refused_methods};
 pub struct EntityPage<T> {
     /// The entities, in key order (QRY-3) unless the store's results are [unordered](crate::store::Capabilities::ordered).
     pub items: Vec<Versioned<T>>,
-    /// The continuation for the next page, or `None` for the last page. It does not depend on the store's state and may be saved (PAGE-7).
+    /// The continuation for the next page, or `None` for the last page. It does not depend on the store's state, so it may be saved (PAGE-7).
     pub continuation: Option<Continuation>,
     /// The number of rows read by the store for this page, or `None` if unknown.
     pub rows_read: Option<u64>,
-    /// The number of stored rows, of any type, that the page omits because the store cannot represent them; see [`Page::skipped`](crate::query::Page::skipped).
-    /// Functions that return entities without their pages, such as [`collect`](crate::table::EntityQuery::collect), omit the rows too, but do not count them.
+    /// The number of rows that the page omits because the store cannot represent them. Rows of every type are counted; see
+    /// [`Page::skipped`](crate::query::Page::skipped).
+    ///
+    /// Functions that return entities without their pages, such as [`collect`](crate::table::EntityQuery::collect), also omit these rows, but do not count
+    /// them.
     pub skipped: u64,
 }
 
-/// The position of a page: the continuation of the page before.
+/// The start of a page, given as the continuation of the previous page.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "[T267] a page begins at a `Continuation`, not at a `{Self}`",

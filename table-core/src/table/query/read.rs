@@ -54,8 +54,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
 
     /// Streams the entities of all pages (PAGE-4), up to the [`limit`](Self::limit).
     ///
-    /// The stream borrows nothing. It omits rows that the store cannot represent, which [`EntityPage::skipped`] counts. Each page is a snapshot, but the stream
-    /// as a whole is not (CON-9). It buffers one page and decodes entities lazily.
+    /// The stream borrows nothing. It buffers one page and decodes entities lazily. Each page is a snapshot, but the stream as a whole is not (CON-9). Rows
+    /// that the store cannot represent are omitted; [`EntityPage::skipped`] counts them.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T, F>
     where
         F: ReadableAs<T>,
@@ -70,9 +70,9 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
 
     /// Calls `each` with a reference to each entity, up to the [`limit`](Self::limit). Returns the number of entities.
     ///
-    /// The function buffers one page and decodes each entity into the memory of the previous one, so it is the fastest way to read entities and uses the least
-    /// memory. It omits the same rows as [`collect`](Self::collect). To keep an entity, clone it, or use [`collect`](Self::collect) or
-    /// [`stream`](Self::stream).
+    /// This is the fastest way to read entities, and uses the least memory. The function buffers one page and decodes each entity into the memory of the
+    /// previous one. To keep an entity, clone it, or use [`collect`](Self::collect) or [`stream`](Self::stream). The function omits the same rows as
+    /// [`collect`](Self::collect).
     ///
     /// ```
     /// # use table_core::{Entity, TableStoreExt, embedded::Engine};
@@ -91,7 +91,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// ```
     ///
     /// # Errors
-    /// Any error from [`page`](Self::page). Entities before an error have been passed to `each`.
+    /// Any error from [`page`](Self::page). Entities read before the error have already been passed to `each`.
     pub async fn for_each(self, mut each: impl FnMut(&Versioned<T>)) -> Result<u64>
     where
         F: ReadableAs<T>,
@@ -105,7 +105,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(lent)
     }
 
-    /// Passes each page, and the number of entities still wanted, to `read`. `read` returns the number of entities it has used.
+    /// Passes each page to `read`, with the number of entities that are still wanted. `read` returns the number of entities it has used.
     async fn each_page(self, mut read: impl FnMut(&TableName, &Page, usize) -> Result<usize>) -> Result<()> {
         let table = self.source.table()?.clone();
         let mut left = self.paging.limit.unwrap_or(usize::MAX);
@@ -118,8 +118,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(())
     }
 
-    /// Returns the number of entities, up to the [`limit`](Self::limit). The service cannot count, so all of them are read. Rows that the store cannot represent
-    /// are not counted; see [`EntityPage::skipped`].
+    /// Returns the number of entities, up to the [`limit`](Self::limit). The service cannot count entities, so all of them are read. Rows that the store cannot
+    /// represent are not counted; see [`EntityPage::skipped`].
     ///
     /// # Errors
     /// Any error from [`page`](Self::page).
@@ -144,8 +144,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// Returns all entities. Rows that the store cannot represent are omitted, because they are not valid entities of any program; [`EntityPage::skipped`]
-    /// counts them.
+    /// Returns all entities. Rows that the store cannot represent are omitted, because they are not valid entities. [`EntityPage::skipped`] counts them.
     ///
     /// # Errors
     /// Any error from [`page`](Self::page).
@@ -159,8 +158,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// Calls `read` with each stored row and all its properties, and returns the results. Intended for callers that need more than a `T`, such as the key of
-    /// the index row.
+    /// Calls `read` with each stored row and all its properties, and returns the results. Use this if a `T` is not enough, for example to read the key of an
+    /// index row.
     ///
     /// # Errors
     /// Any error from [`page`](Self::page) or `read`.
@@ -183,8 +182,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// Returns the first entity in key order, or `None`. First requests a page of one row, and then full pages if that row is not an entity of the query. If
-    /// the type belongs to a set, all pages are full.
+    /// Returns the first entity in key order, or `None` if there is none. The first request reads a page of one row. If that row is not an entity of the query,
+    /// full pages follow. If the type belongs to a set, all pages are full.
     ///
     /// On a store with [unordered](crate::store::Capabilities::ordered) results, such as Cosmos DB for Table, this function returns an arbitrary entity.
     ///

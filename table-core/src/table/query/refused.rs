@@ -38,8 +38,9 @@ pub trait Takes<E>: Refused {}
 )]
 pub trait Aggregates<E>: Refused {}
 
-/// Not implemented for queries of typed entities, so a call to a method such as `select` or `columns` is a compile error that suggests a projection. Queries of
-/// [`TableEntity`](crate::TableEntity) have a different method named `select`, which selects properties by name.
+/// Not implemented for queries of typed entities, so a call to a method such as `select` or `columns` is a compile error that suggests a projection.
+///
+/// Queries of [`TableEntity`](crate::TableEntity) have their own method `select`, which selects properties by name.
 #[diagnostic::on_unimplemented(
     message = "[T195] a query of `{E}` reads some of the properties as a type, not by their names",
     label = "write `project::<Name>()`",

@@ -58,7 +58,7 @@ impl ChangeResult for Never {
     }
 }
 
-/// The return type of a change in place: `()`, or the type of an expression that does not return, such as `panic!()`.
+/// The return type of a change in place. It is `()`, or the type of an expression that does not return, such as `panic!()`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "[T244] the closure of `update` changes the entity in place and returns nothing, but this one returns `{Self}`",

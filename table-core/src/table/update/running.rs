@@ -1,7 +1,9 @@
 //! The future that runs an update.
 //!
-//! The requests run in a boxed future, but the caller's change runs in [`Update`] itself. The type of the box does not depend on the types of the arguments, so
-//! rustc reports a wrong argument only once. The box contains only encoded rows, so an update is `Send` if its entity type and its change are `Send`.
+//! The requests run in a boxed future, but the caller's change runs in [`Update`] itself.
+//!
+//! The type of the box does not depend on the types of the arguments, so rustc reports a wrong argument only once. The box contains only encoded rows. An
+//! update is therefore `Send` if its entity type and its change are `Send`.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -56,7 +58,7 @@ impl Changes {
         self.replace(Change::Requested(version));
         poll_fn(|_| match self.replace(Change::None) {
             Change::Made(changed) => Poll::Ready(changed),
-            // No waker is needed: after the `Update` has run the change, it polls this future again.
+            // No waker is needed, because the `Update` polls this future again after it has run the change.
             change => {
                 self.replace(change);
                 Poll::Pending

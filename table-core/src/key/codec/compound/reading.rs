@@ -1,6 +1,6 @@
 //! Functions that find the end of a part in a key. The end is determined by the part's form and the pieces after the part.
 //!
-//! The pieces in a schema also have names, so the functions accept any type of piece, together with a conversion to [`Piece`].
+//! The functions accept any type of piece that can be converted to a [`Piece`], because the pieces in a schema also have names.
 
 use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
@@ -21,7 +21,7 @@ pub(super) fn end_of_part<P>(
     }
 }
 
-/// Returns the end of the remainder. The pieces after the remainder are read from the right, and the remainder ends where they begin.
+/// Returns the end of the remainder. The pieces after the remainder are read from the right. The remainder ends where they begin.
 fn end_of_rest<P>(mut after: &[P], text: &str, piece: impl Fn(&P) -> Piece) -> Option<usize> {
     let mut rest = text;
     while let Some((last, before)) = after.split_last() {

@@ -9,9 +9,10 @@ use crate::key::codec::fault::CodecFault;
 
 /// A splitter that returns the encoded parts of a key one at a time, without copying.
 ///
-/// The pieces must form a valid key: [`fault`](crate::key::codec::compound::fault) returns `None`. A part of fixed width ends after that number of UTF-16 code
-/// units. Any other part ends before the next literal if the part cannot contain that literal's first character; otherwise, the part is the remainder, and all
-/// pieces after it are read from the right.
+/// The pieces must form a valid key, for which [`fault`](crate::key::codec::compound::fault) returns `None`.
+///
+/// A part of fixed width ends after that number of UTF-16 code units. Any other part ends before the next literal, if the part cannot contain the first
+/// character of that literal. Otherwise, the part is the remainder, and all pieces after it are read from the right.
 ///
 /// ```
 /// use table_core::key::codec::compound::{Piece, Splitter};
@@ -88,7 +89,8 @@ impl<'a> Splitter<'a> {
         Some(())
     }
 
-    /// Returns the error for a key that does not match its pieces. The error names the next literal, or `wanted` if the next piece is not a literal.
+    /// Returns the error for a key that does not match its pieces. The error names the next literal. If the next piece is not a literal, the error names
+    /// `wanted`.
     #[cold]
     fn unexpected(&self, wanted: &str) -> Error {
         match self.pieces.first() {

@@ -1,4 +1,4 @@
-//! Tests that compound keys satisfy K2 and K3. The computed properties are checked for all values in small domains, and for random pieces.
+//! Tests that compound keys satisfy K2 and K3. All values in small domains, and random pieces, are checked against the computed properties.
 
 use proptest::prelude::*;
 
@@ -141,7 +141,7 @@ fn kept(pieces: &[Piece], left: &Key<'_>, right: &Key<'_>) -> Result<(), String>
     Ok(())
 }
 
-/// Returns the text of a key up to a part, including the literals after the part. All keys with the same values up to this part start with this text.
+/// Returns the text of a key up to a part, including the literals after the part. All keys with the same values up to this part start with the returned text.
 fn begin(pieces: &[Piece], key: &Key<'_>, part: usize) -> String {
     let mut texts = key.texts.iter();
     let mut begin = String::new();

@@ -8,8 +8,9 @@ use crate::key::codec::laws::{encoded, encodings, legal};
 use crate::key::codec::{DerivedPart, Truncates};
 use crate::key::order;
 
-/// Checks the laws of derived parts: each value has exactly one legal encoding, [`DerivedPart::check`] accepts only that encoding, and greater values
-/// never have smaller encodings if the form is ordered.
+/// Checks the laws of derived parts.
+/// - Each value has exactly one legal encoding, and [`DerivedPart::check`] accepts only that encoding.
+/// - If the form is ordered, greater values never have smaller encodings.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -27,8 +28,9 @@ pub fn check_derived<C: DerivedPart<T>, T: Ord + Debug>(values: &[T]) -> Result<
     check_derived_by::<C, T>(values, Ord::cmp)
 }
 
-/// Checks the laws of [`Truncates`]: an encodable value is not changed. If [`Truncates::CUT_FORM`] is ordered, truncation never returns a greater value and
-/// never reverses the order of two values.
+/// Checks the laws of [`Truncates`].
+/// - A value that can be encoded is not changed.
+/// - If [`Truncates::CUT_FORM`] is ordered, truncation never returns a greater value and never reverses the order of two values.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

@@ -2,7 +2,7 @@
 
 use crate::key::codec::Form;
 
-/// Returns strings that differ slightly from `text`: with the last character removed or changed, with a character added at either end, or with all letters in
+/// Returns strings that differ slightly from `text`. Their last character is removed or changed, a character is added at either end, or all letters are in
 /// upper or lower case.
 pub(super) fn neighbours(text: &str) -> impl Iterator<Item = String> {
     let mut shorter = text.to_owned();
@@ -25,8 +25,10 @@ pub(super) fn samples(count: usize) -> impl Iterator<Item = usize> {
     positions.into_iter().filter(move |_| count > 0)
 }
 
-/// Returns strings at the edges of a fixed-width form: `text` with one character replaced by the alphabet's first, last, next or previous character, and each
-/// prefix of `text` padded with the first or last character. Strings with non-ASCII characters and forms of variable width have no such edges.
+/// Returns strings at the edges of a fixed-width form. In these strings, one character of `text` is replaced by the alphabet's first, last, next or previous
+/// character, or a prefix of `text` is padded with the first or last character.
+///
+/// Strings with non-ASCII characters and forms of variable width have no such edges.
 pub(super) fn edges(form: &Form, text: &str) -> Vec<String> {
     if !form.is_fixed() || !text.is_ascii() {
         return Vec::new();

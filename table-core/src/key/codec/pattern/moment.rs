@@ -86,9 +86,9 @@ pub(super) mod sealed {
 
     /// A date or time that can be split into units.
     pub trait InUnits: Sized + Debug {
-        /// The index of the largest unit allowed in a pattern of this type: 0 for the year, 3 for the hour.
+        /// The index of the largest unit allowed in a pattern of this type, such as 0 for the year or 3 for the hour.
         const FIRST: u8;
-        /// The index of the smallest unit allowed in a pattern of this type: 2 for the day, 6 for the fraction of a second.
+        /// The index of the smallest unit allowed in a pattern of this type, such as 2 for the day or 6 for the fraction of a second.
         const LAST: u8;
         /// The number of fractional second digits stored by a property of this type (TICK-6).
         const STORED: u32;

@@ -1,4 +1,4 @@
-//! The tokens of a pattern, packed into one number, which can be a const parameter.
+//! The tokens of a pattern. They are packed into one number, which can be a const parameter.
 
 use crate::key::codec::name::Name;
 
@@ -11,12 +11,12 @@ pub(super) enum Token {
 }
 
 const BITS: u32 = 5;
-/// The code of a fractional digit in a packed pattern. Smaller codes are date and time units, from 1 for `yyyy` to 6 for `ss`; larger codes are literals.
+/// The code of a fractional digit in a packed pattern. Smaller codes are date and time units, from 1 for `yyyy` to 6 for `ss`. Larger codes are literals.
 const FRACTION: u8 = 7;
 const LITERALS: &[u8] = b"-_:.,TZ 0123456789";
 const WORDS: [&str; 7] = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f"];
 
-/// Packs a pattern for [`Pattern`](crate::key::codec::Pattern) into a number. A pattern has at most 25 tokens; each `f` is one token.
+/// Packs a pattern for [`Pattern`](crate::key::codec::Pattern) into a number. A pattern has at most 25 tokens, and each `f` is one token.
 ///
 /// # Panics
 /// Panics at compile time if the pattern is empty, contains an invalid character or has more than 25 tokens.
@@ -113,7 +113,7 @@ pub(super) const fn units(packed: u128) -> (u8, u8, u32) {
     (first, last, fraction)
 }
 
-/// Returns `true` if a value can be read back: each unit from the largest to the smallest occurs once, and the fractional digits are adjacent.
+/// Returns `true` if a value can be read back. Each unit from the largest to the smallest must occur once, and the fractional digits must be adjacent.
 pub(super) const fn reads_back(packed: u128) -> bool {
     let (first, last, fraction) = units(packed);
     let (mut seen, mut after_fraction, mut rest) = (0u8, false, packed);

@@ -1,4 +1,4 @@
-//! Tests the codecs for keys written by other programs, with keys from public projects and values the codecs must reject.
+//! Tests the codecs for keys written by other programs. The keys are from public projects, and some values must be rejected.
 
 use chrono::{DateTime, NaiveDate, TimeZone, Utc};
 use proptest::prelude::*;
