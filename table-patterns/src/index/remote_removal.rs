@@ -1,4 +1,4 @@
-//! Removes an entity's entries from indexes in other partitions and tables, without changing the entity.
+//! Removes the entries of an entity from indexes in other partitions and tables. The entity itself is not changed.
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -22,14 +22,14 @@ use crate::index::sweep::rows_of;
 use crate::omitted::{Unreadable, WholePage, whole_page};
 use crate::outbox::keys::guard_key;
 
-/// Returns an entity type's indexes in other partitions or tables.
+/// Returns the indexes of an entity type that are in other partitions or tables.
 pub(crate) fn remote<E: Entity>() -> impl Iterator<Item = &'static IndexOf<E>> {
     E::INDEXES.iter().filter(|index| !index.schema().is_same_partition())
 }
 
-/// One page of a remote index, restricted to the entries whose entities are in the selected partitions.
+/// One page of a remote index. It contains only entries whose entities are in the selected partitions.
 struct EntriesOf {
-    /// The keys of the index rows. Each comes with the keys of the selected entities that have an entry in the row. The entities need not exist.
+    /// The keys of the index rows. Each comes with the keys of the selected entities that have an entry in the row. These entities need not exist.
     found: Vec<(EntityKey, Vec<EntityKey>)>,
     /// Unreadable index rows. They may contain entries of selected entities.
     unreadable: Vec<Finding>,
@@ -37,8 +37,8 @@ struct EntriesOf {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Removes the entries of entities in the given partitions from all remote indexes, even if the entities do not exist. Returns the number of removed
-    /// entries. Performs a full scan of each remote index.
+    /// Removes the entries of all entities in the given partitions from all remote indexes, even if the entities do not exist. Returns the number of removed
+    /// entries. Scans each remote index completely.
     pub(crate) async fn remove_entries_of(&self, partitions: &[TextRange]) -> Result<u64> {
         let mut removed = 0;
         for index in remote::<E>() {
@@ -59,8 +59,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(removed)
     }
 
-    /// Counts the remote index rows that contain entries of entities in the given partitions. Also returns the unreadable rows. Performs a full scan of each
-    /// remote index.
+    /// Returns the number of remote index rows that contain entries of entities in the given partitions. Also returns the unreadable rows. Scans each remote
+    /// index completely.
     pub(crate) async fn count_entries_of(&self, partitions: &[TextRange]) -> Result<(u64, Vec<Finding>)> {
         let (mut count, mut unreadable) = (0, Vec::new());
         for index in remote::<E>() {
@@ -78,8 +78,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok((count, unreadable))
     }
 
-    /// Removes an entity's entry at one key of a remote index. If no row remains at the key, also removes the guard. Returns the number of removed entries, 0
-    /// or 1. The entity need not exist. Does not change a list that cannot be read; [`count_entries_of`](Self::count_entries_of) reports it.
+    /// Removes the entry of an entity at one key of a remote index. If no row is left at the key, also removes the guard. Returns the number of removed
+    /// entries, 0 or 1. The entity need not exist. A list that cannot be read is not changed; [`count_entries_of`](Self::count_entries_of) reports it.
     pub(crate) async fn remove_entry(
         &self,
         index: &'static IndexSchema,
@@ -127,7 +127,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Returns the write that removes an entity's entry from a stored index row, or `None` if the row contains no entry of the entity.
+    /// Returns the write that removes an entity's entry from a stored index row. Returns `None` if the row contains no entry of the entity.
     async fn without_owner(
         &self,
         index: &'static IndexSchema,
@@ -153,7 +153,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         lists.write(&form, key, Some(found), &before, &after).await
     }
 
-    /// Removes all entries of a stored entity from remote indexes. Returns the number of removed entries.
+    /// Removes all entries of a stored entity from the remote indexes. Returns the number of removed entries.
     pub(crate) async fn remove_entries(&self, owner: &EntityKey, entity: &E) -> Result<u64> {
         let mut removed = 0;
         for index in remote::<E>() {
@@ -201,7 +201,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(entries)
     }
 
-    /// Returns the keys of the entities that have an entry in a remote index row; an inner error if the row is corrupted.
+    /// Returns the keys of the entities that have an entry in a remote index row. Returns an inner error if the row is corrupted.
     async fn owners_in(
         &self,
         index: &IndexOf<E>,
