@@ -173,6 +173,7 @@ impl Work {
             .map_err(|error| Error::of(WorkFault::Unwritable(error)))
     }
 
+    /// # Errors
     /// `FormatTooNew` if the message's version is later than this program supports; `Corrupted` if the JSON is invalid or contains an invalid name.
     pub(crate) fn read(message: &str) -> Result<Self> {
         let text: WorkText =
