@@ -1,8 +1,8 @@
-//! Backups of an embedded engine to a blob store: a full backup, followed by incremental ones.
+//! Backups of an embedded engine to a blob store: one full backup, followed by incremental backups.
 //!
 //! # Context
-//! A backup on the same disk as the data does not survive the loss of that disk. `Engine::backup` copies to a folder. This module copies to any store supported
-//! by the `object_store` crate. Writers can continue during a backup.
+//! A backup on the same disk as the data is lost together with that disk. `Engine::backup` copies to a folder. This module copies to any store that the
+//! `object_store` crate supports. Writers can continue during a backup.
 //!
 //! # Key layout
 //! | blob | content |
@@ -11,33 +11,34 @@
 //! | `nightly/0000000042.rows` | rows; immutable |
 //! | `nightly/BASE` | lists the row files that make up the backup |
 //!
-//! The files are byte-for-byte identical to those written by `Engine::backup`. Other tools may upload a folder written by that function, or download all blobs
-//! with the prefix.
+//! The files are identical to those written by `Engine::backup`, byte for byte. Other tools may upload a folder that this function has written, or download all
+//! blobs with the prefix.
 //!
 //! # Guarantee
-//! - A backup contains everything acknowledged before the call. Each row file is verified before it is uploaded.
-//! - `BASE` is replaced last, in one request, so an interrupted backup leaves either the previous backup or the new one. Call `back_up` again to complete an
-//!   interrupted backup.
-//! - A restore yields the state of a single backup: the last one completed before the restore began, or one completed while the restore was running.
+//! - A backup contains everything that was acknowledged before the call. Each row file is verified before it is uploaded.
+//! - `BASE` is replaced last, in one request. An interrupted backup therefore leaves either the previous backup or the new one. To complete an interrupted
+//!   backup, call `back_up` again.
+//! - A restore yields the state of a single backup: the last one that was complete when the restore began, or one that was completed during the restore.
 //! - A restore verifies every block. A corrupted block is reported as `Corrupted`, with its file and offset. `Engine::open` refuses a partly restored folder
 //!   that contains row files.
-//! - `FolderNotOurs` is returned if the prefix contains other blobs or a backup of another engine, for example the backup from which this engine's folder was
-//!   restored.
+//! - `FolderNotOurs` is returned if the prefix contains other blobs or a backup of another engine. The backup from which this engine's folder was restored
+//!   counts as a backup of another engine.
 //!
 //! # Cost
-//! A backup costs three requests (two reads and a listing), and one for each new or removed row file (more for a file above 8 MiB). It costs one more for
-//! `BASE` if it has changed. The first backup also writes `BACKUP`. Row files are about 16 MiB each. Uploaded files are not read back. Files of an earlier
-//! backup are only compared by length.
+//! A backup costs three requests: two reads and a listing. It costs one more for each new or removed row file (several for a file above 8 MiB), and one more
+//! for `BASE` if it has changed. The first backup also writes `BACKUP`. Row files have about 16 MiB each. Uploaded files are not read back. Files of an earlier
+//! backup are compared only by length.
 //!
 //! # Bounds
-//! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files. A longer prefix, such as `nightly/weekly`, is the
-//! destination of a separate backup. A restore needs disk space for one copy of the rows. If a new backup to the prefix completes during a restore and removes
-//! files the restore still needs, the restore continues with the new backup. It then fetches only the missing files, so it completes if it is faster than the
-//! engine writes.
+//! Only one backup may run on a prefix at a time, because two concurrent backups may remove each other's files. A longer prefix, such as `nightly/weekly`, is
+//! the destination of a separate backup. A restore needs disk space for one copy of the rows.
+//!
+//! During a restore, a new backup to the prefix may complete and remove files that the restore still needs. The restore then continues with the new backup, and
+//! fetches only the missing files. It completes if it is faster than the engine writes.
 //!
 //! # When not to
-//! Do not use this module for a cloud account, which has no engine files. The service replicates an account's data but keeps no earlier states; to keep them,
-//! use `tables backup`. To copy tables between stores, use [`migrate`](crate::migrate).
+//! A cloud account has no engine files, so this module does not apply. The service replicates an account's data but keeps no earlier states. To keep them, use
+//! `tables backup`. To copy tables between stores, use [`migrate`](crate::migrate).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -108,7 +109,7 @@ impl BlobBackup {
         Ok(Self { store, prefix: path })
     }
 
-    /// Backs up everything acknowledged before the call. Row files in the previous backup are not uploaded again.
+    /// Backs up everything that was acknowledged before the call. Row files of the previous backup are not uploaded again.
     ///
     /// # Errors
     /// - `FolderNotOurs` if the prefix contains other blobs, or a backup that is not an earlier backup of this engine.
@@ -141,7 +142,7 @@ impl BlobBackup {
         if earlier.as_deref() != Some(&base) {
             self.write(BASE, base).await?;
         }
-        // IMPORTANT: obsolete row files are removed only after `BASE` has been replaced. Until then, the previous backup needs these files.
+        // IMPORTANT: obsolete row files are removed only after `BASE` has been replaced, because the previous backup needs them until then.
         let obsolete = |name: &&String| name.ends_with(ROWS) && files.iter().all(|file| file.name != **name);
         for name in there.keys().filter(obsolete) {
             let path = self.path(name);
@@ -156,10 +157,10 @@ impl BlobBackup {
         Ok(report)
     }
 
-    /// Restores the backup into an empty or missing folder, and verifies every block.
+    /// Restores the backup into an empty or missing folder. Verifies every block.
     ///
     /// # Errors
-    /// - `FolderNotOurs` if the folder is not empty, or the prefix contains no complete backup.
+    /// - `FolderNotOurs` if the folder is not empty, or if the prefix contains no complete backup.
     /// - `Corrupted`, with the file and the offset, if a block is corrupted; `BlobNotFound` if a file is missing.
     /// - `FormatTooNew` or `FormatTooOld` if this library cannot read the backup's format; `Io` or `DiskFull` if the folder cannot be written; any error from
     ///   the blob store.
@@ -174,7 +175,7 @@ impl BlobBackup {
         let mut fetched = Vec::new();
         loop {
             let Err(error) = self.fetch_all(&restoration, &mut fetched).await else { break };
-            // A backup replaces `BASE` before it removes files, so if `BASE` is unchanged, the file is missing for another reason.
+            // A backup replaces `BASE` before it removes files. If `BASE` is unchanged, the file is therefore missing for another reason.
             let newer = if error.code() == ErrorCode::BlobNotFound { self.read(BASE).await? } else { None };
             base = newer.filter(|newer| *newer != base).ok_or(error)?;
             restoration.replace_base(&base)?;
@@ -182,7 +183,7 @@ impl BlobBackup {
         restoration.finish()
     }
 
-    /// Fetches the backup's files that are not yet in `fetched`, and adds them to `fetched`.
+    /// Fetches the files of the backup that are not yet in `fetched`, and adds them to it.
     async fn fetch_all(&self, restoration: &Restoration, fetched: &mut Vec<BackupFile>) -> Result<()> {
         for file in restoration.files() {
             if !fetched.contains(&file) {
@@ -211,8 +212,8 @@ impl BlobBackup {
         self.store.put(&path, Bytes::from(bytes).into()).await.in_blob(&path).map(drop)
     }
 
-    /// Returns the blobs directly below the prefix, with their lengths. Ignores blobs below a longer prefix, because that prefix may contain another backup
-    /// with the same file names.
+    /// Returns the blobs directly below the prefix, with their lengths. Blobs below a longer prefix are ignored: that prefix may contain another backup with
+    /// the same file names.
     async fn list(&self) -> Result<HashMap<String, u64>> {
         let mut listing = self.store.list(Some(&self.prefix));
         let mut files = HashMap::new();

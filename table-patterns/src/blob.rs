@@ -1,7 +1,7 @@
-//! Blob storage for the patterns: any `ObjectStore` from the `object_store` crate, and blob names derived from keys.
+//! Blob storage for the patterns. It uses any `ObjectStore` of the `object_store` crate, and derives blob names from keys.
 //!
-//! The patterns take an `Arc<dyn ObjectStore>`. The `object_store` crate is re-exported here. Depending on that crate's enabled features, blobs are stored in a
-//! local folder, in memory, in Azure, or in another service. Without the `blobs` feature, this module contains only [`BlobRef`], the address of a blob.
+//! The patterns take an `Arc<dyn ObjectStore>`. This module re-exports the `object_store` crate, whose features determine where blobs can be stored: in a local
+//! folder, in memory, in Azure, or in another service. Without the `blobs` feature, this module contains only [`BlobRef`], the address of a blob.
 
 #[cfg(feature = "blobs")]
 mod error;

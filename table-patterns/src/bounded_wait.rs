@@ -1,4 +1,4 @@
-//! Timeouts for tasks that wait for their turn within one process. They are needed because the task holding the turn may never be polled again.
+//! Timeouts for tasks that wait for their turn within one process. They are needed because the task with the turn may never be polled again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,14 +9,14 @@ use table_core::runtime::Runtime;
 
 use crate::shared_sleep::SharedSleep;
 
-/// A detector for stalled queues. It counts the turns taken by a queue's tasks, and limits the time between two turns.
+/// Detects stalled queues. It counts the turns that a queue's tasks take, and limits the time between two turns.
 #[derive(Debug, Default)]
 pub(crate) struct StallDetector {
     turns: AtomicU64,
     alarm: Arc<Alarm>,
 }
 
-/// A timeout shared by the waiting tasks of several queues, so a waiting task needs no separate timer.
+/// A timeout that the waiting tasks of several queues share. A waiting task then needs no timer of its own.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm(Mutex<Option<SharedSleep>>);
 
@@ -31,7 +31,7 @@ impl StallDetector {
         self.turns.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Waits for the future `turn`. Returns `None` if no task in the queue took a turn within the timeout.
+    /// Waits for the future `turn`. Returns `None` if no task in the queue has taken a turn within the timeout.
     pub(crate) async fn wait<T>(
         &self,
         mut turn: impl Future<Output = T> + Unpin,
@@ -44,7 +44,7 @@ impl StallDetector {
                 Either::Right((_, waiting)) => waiting,
             };
             let turns = self.turns.load(Ordering::Relaxed);
-            // The first alarm may have been set long before this wait. The queue has stalled only if the count is unchanged between two consecutive alarms.
+            // The first alarm may have been set long before this wait. The queue has stalled only if the count is the same at two consecutive alarms.
             if before.replace(turns) == Some(turns) {
                 return None;
             }
@@ -53,7 +53,7 @@ impl StallDetector {
 }
 
 impl Alarm {
-    /// Returns the current timeout, starting one if none is running.
+    /// Returns the running timeout. If none is running, starts one.
     pub(crate) fn next(&self, pace: &Runtime, most: Duration) -> SharedSleep {
         let mut alarm = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(set) = alarm.as_ref().filter(|alarm| !alarm.has_ended()) {

@@ -1,18 +1,19 @@
-//! Convergence: the protocol for updating derived rows in other partitions until they match their source entity.
+//! Convergence: the protocol that updates derived rows in other partitions until they match their source entity.
 //!
 //! Several patterns derive rows from entities: index entries in another partition ([`index`](crate::index)), copied properties in holders
-//! ([`copies`](crate::copies)), and a view's rows and sums ([`view`](crate::view)). One protocol, implemented by [`settle`], makes all of them consistent with
-//! their source:
+//! ([`copies`](crate::copies)), and the rows and sums of a view ([`view`](crate::view)). All of them use one protocol, implemented by [`settle`], to become
+//! consistent with their source:
 //!
-//! 1. Read the stored rows, with the version of their *guard*: a row that every write to the derived rows changes. A remote index entry has a separate guard
-//!    row. The guard of a copy is its holder, the entity that contains it. The guard of a view's rows is the source entity's record in the view's partition.
+//! 1. Read the stored rows, and the version of their *guard*, a row that every write to the derived rows changes. A remote index entry has a separate guard
+//!    row. The guard of a copy is its holder, the entity that contains the copy. The guard of a view's rows is the source entity's record in the view's
+//!    partition.
 //! 2. Read the source, once for all rows derived from it, and compute the desired rows.
 //! 3. Write the desired rows and the guard, conditional on the versions from step 1. The guard is written even if nothing else changes. Rows from several
 //!    sources share a transaction.
-//! 4. If another writer changed a guard, repeat from step 1 for the affected item only, with exponential backoff.
+//! 4. If another writer has changed a guard, repeat from step 1 for the affected item only, with exponential backoff.
 //!
-//! As a result, each write is computed from a source read after the previous write, and a suspended worker cannot overwrite newer rows. `docs/convergence.md`
-//! contains the proof, and explains how stale reads are handled.
+//! Each write is therefore computed from a source that was read after the previous write, and a suspended worker cannot overwrite newer rows.
+//! `docs/convergence.md` contains the proof, and explains how stale reads are handled.
 
 mod packs;
 
@@ -30,7 +31,7 @@ use table_core::{Error, Result};
 use crate::failure::Failure;
 use crate::requests::{self, CONCURRENCY};
 
-/// The maximum number of items settled (made consistent with their sources) together and held in memory.
+/// The maximum number of items that are settled (made consistent with their sources) together and held in memory.
 const TOGETHER: usize = 256;
 
 /// A partition that contains derived rows.
@@ -48,7 +49,7 @@ pub(crate) struct Part<W> {
     pub(crate) place: Place,
     /// The number of operations that only this item needs.
     pub(crate) own: usize,
-    /// The names of rows shared with other items. Each shared row counts as one operation in a transaction.
+    /// The names of the rows that this item shares with others. Each shared row counts as one operation in a transaction.
     pub(crate) shared: Vec<String>,
     pub(crate) what: W,
 }
@@ -59,11 +60,11 @@ pub(crate) struct Wanted<I, W> {
     pub(crate) parts: Vec<Part<W>>,
     /// The final writes. Each is executed after all `parts` of the same item have been written.
     pub(crate) last: Vec<Part<W>>,
-    /// The items to settle in the next round, each with the index of the input item it replaces. They include the information found so far.
+    /// The items to settle in the next round, with the information found so far. Each comes with the index of the input item that it replaces.
     pub(crate) again: Vec<(usize, I)>,
-    /// The indexes of input items whose rows another writer has changed in the meantime.
+    /// The indexes of input items whose rows have been changed by another writer in the meantime.
     pub(crate) lost: Vec<usize>,
-    /// The indexes of input items that cannot be made consistent with their sources, with their errors.
+    /// The indexes and errors of input items that cannot be made consistent with their sources.
     pub(crate) failed: Vec<(usize, Error)>,
 }
 
@@ -78,21 +79,21 @@ impl<I, W> Default for Wanted<I, W> {
 pub(crate) struct Settled<I> {
     /// The number of changed rows.
     pub(crate) written: usize,
-    /// The items that failed with a lasting error, with their errors. All other items are settled.
+    /// The items that failed with a lasting error, and their errors. All other items are settled.
     pub(crate) failed: Vec<(I, Error)>,
 }
 
 impl<I> Settled<I> {
-    /// Returns the number of changed rows if all items are settled.
+    /// Returns the number of changed rows.
     ///
     /// # Errors
-    /// The error for the first item that cannot be settled.
+    /// The error of the first item that cannot be settled, if any.
     pub(crate) fn all(self) -> Result<usize> {
         self.failed.into_iter().next().map_or(Ok(self.written), |(_, error)| Err(error))
     }
 }
 
-/// The writes computed by an implementation of [`Derive`].
+/// The writes that an implementation of [`Derive`] computes.
 pub(crate) type WantedOf<D> = Wanted<<D as Derive>::Item, <D as Derive>::What>;
 
 /// A kind of derived row, such as index entries. An implementation reads the stored rows and computes the desired rows.
@@ -104,11 +105,10 @@ pub(crate) trait Derive: Sized + Sync {
     /// The write for one item in one partition.
     type What: Send + Sync;
 
-    /// The phrase that describes the derived rows in conflict errors.
+    /// The name of the derived rows in conflict errors.
     const RACE: &'static str;
 
-    /// Reads the stored rows of `items`. Each guard is read together with its rows or before them. `together` is the maximum number of items written in one
-    /// transaction.
+    /// Reads the stored rows of `items`. Each guard is read together with its rows or before them. At most `together` items are written in one transaction.
     fn stored(
         &self,
         items: &[Self::Item],
@@ -118,8 +118,8 @@ pub(crate) trait Derive: Sized + Sync {
     /// Reads the source entities and computes the writes.
     fn wanted(&self, stored: Self::Stored) -> impl Future<Output = Result<WantedOf<Self>>> + Send;
 
-    /// Writes `parts`, all in the partition `place`, in one transaction. Returns the number of changed derived rows, or `None` if another writer committed
-    /// first.
+    /// Writes `parts`, which are all in the partition `place`, in one transaction. Returns the number of changed derived rows. Returns `None` if another writer
+    /// committed first.
     fn write(
         &self,
         place: &Place,
@@ -130,12 +130,13 @@ pub(crate) trait Derive: Sized + Sync {
     fn named(&self, error: Error, item: &Self::Item) -> Error;
 }
 
-/// Makes derived rows consistent with the current state of their sources. Idempotent, independent of order, and safe to run concurrently. An item that cannot
-/// be settled does not block the other items.
+/// Makes derived rows consistent with the current state of their sources. Calls may be repeated, made in any order, and run concurrently. If an item cannot be
+/// settled, the other items still are.
 ///
 /// # Errors
-/// Any error from reading the rows or the sources; `UpdateConditionNotSatisfied` if other writers changed the same rows during every attempt. If a write fails
-/// because of an outage, or requires a newer program, its error is returned after all other parts have been written.
+/// - Any error from reading the rows or the sources.
+/// - `UpdateConditionNotSatisfied` if other writers changed the same rows during every attempt.
+/// - The error of a write that failed because of an outage, or because only a newer program can make it. All other parts have then been written.
 pub(crate) async fn settle<D: Derive>(
     of: &D,
     items: impl IntoIterator<Item = D::Item>,
@@ -150,7 +151,7 @@ pub(crate) async fn settle<D: Derive>(
         let (mut race, mut together) = (retry.start(D::RACE), usize::MAX);
         while !left.is_empty() {
             let stored = of.stored(&left, together).await?;
-            // IMPORTANT: the sources are read after the stored rows, so a write is never based on an older source than the rows it overwrites.
+            // IMPORTANT: the sources are read after the stored rows. A write is therefore never based on an older source than the rows that it overwrites.
             let Wanted { parts, mut last, again, mut lost, mut failed } = of.wanted(stored).await?;
             let limits = (limits.operations, together);
             settled.written += write(of, parts, limits, &mut lost, &mut failed).await;
@@ -166,7 +167,7 @@ pub(crate) async fn settle<D: Derive>(
             distinct(&mut lost);
             if let Some(first) = lost.first().and_then(|at| left.get(*at)) {
                 race.retry(None).await.map_err(|error| of.named(error, first))?;
-                // Another process is changing the same rows. With separate transactions, a conflict on one item does not affect the other items.
+                // Another process is changing the same rows. In separate transactions, a conflict on one item does not affect the others.
                 together = 1;
             }
             let again =
@@ -182,7 +183,7 @@ pub(crate) async fn settle<D: Derive>(
     }
 }
 
-/// Writes parts in as few transactions as possible. The transactions for one partition run sequentially. Returns the number of changed rows.
+/// Writes parts in as few transactions as possible. The transactions of one partition run one after another. Returns the number of changed rows.
 async fn write<D: Derive>(
     of: &D,
     parts: Vec<Part<D::What>>,
@@ -206,7 +207,7 @@ async fn write<D: Derive>(
 
 /// Returns the indexes of `places`, sorted by table and partition.
 ///
-/// Not generic: sorts are slow to compile, and a generic function would be compiled again in every program.
+/// Not generic: sorting code compiles slowly, and a generic function would be compiled again in every program.
 fn by_place(places: Vec<&Place>) -> Vec<usize> {
     let mut order: Vec<_> = places.into_iter().enumerate().collect();
     order.sort_by(|(_, one), (_, next)| {
@@ -227,7 +228,7 @@ fn distinct(items: &mut Vec<usize>) {
     items.dedup();
 }
 
-/// Writes the parts for one partition. Returns the number of changed rows, the items for which another writer committed first, and the failed items.
+/// Writes the parts of one partition. Returns the number of changed rows, the items for which another writer committed first, and the failed items.
 async fn write_run<D: Derive>(
     of: &D,
     run: &[Part<D::What>],
@@ -241,7 +242,7 @@ async fn write_run<D: Derive>(
         match of.write(&first.place, pack).await {
             Ok(Some(rows)) => written += rows,
             Ok(None) => lost.extend(pack.iter().map(|part| part.item)),
-            // The parts may exceed a transaction's size limit together, or one of them may be invalid. Repeated halving isolates an invalid part.
+            // Together, the parts may be too large for a transaction, or one of them may be invalid. Repeated halving isolates an invalid part.
             Err(error) if pack.len() > 1 && !error.is_ambiguous() && !error.is_throttled() => {
                 packs.extend(pack.chunks(pack.len().div_ceil(2)).rev());
             }
@@ -279,7 +280,7 @@ pub(crate) fn is_won<T>(outcome: Result<T>) -> Result<bool> {
     }
 }
 
-/// Returns the operation that writes a row: a replace of the version `etag`, or an insert if the row did not exist.
+/// Returns the operation that writes a row. It replaces the version `etag`. If `etag` is `None`, it inserts the row.
 pub(crate) fn upsert(row: Row, etag: Option<ETag>) -> OperationKind {
     match etag {
         Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),

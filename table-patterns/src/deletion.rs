@@ -1,4 +1,4 @@
-//! Bulk deletes, with as many rows per transaction as the store allows.
+//! Bulk deletes. Each transaction deletes as many rows as the store allows.
 
 use table_core::Result;
 use table_core::etag::IfMatch;
@@ -9,12 +9,12 @@ use table_core::store::TableStore;
 
 use crate::converge;
 
-/// Deletes rows that still satisfy their conditions. Skips rows that have since been changed or deleted. Returns the number of deleted rows.
+/// Deletes rows that still satisfy their conditions. Skips rows that have been changed or deleted in the meantime. Returns the number of deleted rows.
 ///
-/// If a transaction is refused because of one of its rows, each row is deleted in a separate transaction.
+/// If a transaction is refused because of one of its rows, each of its rows is deleted in a separate transaction.
 ///
 /// # Errors
-/// Any error from the store, except a missing row or a failed condition. Rows that have already been deleted are not restored.
+/// Any error from the store, except for a missing row or a failed condition. Rows that have already been deleted are not restored.
 pub(crate) async fn delete_rows<S: TableStore>(
     (store, table): (&S, &TableName),
     mut rows: Vec<(EntityKey, IfMatch)>,
@@ -36,14 +36,14 @@ pub(crate) async fn delete_rows<S: TableStore>(
     Ok(deleted)
 }
 
-/// Sorts rows by key, which brings the rows of each partition together. A store without key order returns them scattered.
+/// Sorts rows by key. This brings the rows of each partition together, which a store without key order returns scattered.
 ///
-/// Not generic: sorts are slow to compile.
+/// Not generic, because sorting code compiles slowly.
 fn sort(rows: &mut [(EntityKey, IfMatch)]) {
     rows.sort_by(|(one, _), (other, _)| one.cmp(other));
 }
 
-/// Deletes rows of one partition in one transaction. Returns `false` if one of the rows has since been changed or deleted.
+/// Deletes rows of one partition in one transaction. Returns `false` if one of the rows has been changed or deleted in the meantime.
 async fn delete_together<S: TableStore>(
     (store, table): (&S, &TableName),
     rows: &[(EntityKey, IfMatch)],

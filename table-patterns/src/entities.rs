@@ -1,4 +1,4 @@
-//! The write path: commits each entity write and the rows its patterns add in one transaction.
+//! The write path. Each entity write is committed in one transaction, together with the rows that the entity's patterns add.
 //!
 //! | file | content |
 //! |---|---|
@@ -14,8 +14,8 @@
 //! | `turns.rs`, `group.rs` | FIFO scheduling of a partition's units of work, and group commit |
 //! | `seen_versions.rs` | the row versions that this process last saw, used to detect writes by other processes |
 //!
-//! This module does not depend on any pattern. Indexes, lists, feeds, copies, series, wide parts, sequences and participants implement `Contributor`, or pass
-//! plans to a [unit of work](crate::unit).
+//! This module does not depend on any pattern. Indexes, lists, feeds, copies, series, wide parts, sequences and participants either implement `Contributor` or
+//! add plans to a [unit of work](crate::unit).
 
 mod admission;
 mod batch;

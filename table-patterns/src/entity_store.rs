@@ -1,4 +1,4 @@
-//! Constructors of the entity handle [`Entities`]: from a store, a table or an outbox.
+//! Functions that create the entity handle [`Entities`] from a store, a table or an outbox.
 
 use table_core::__private::{Refused, require_no_outbox, require_recording_outbox};
 use table_core::entity::Entity;
@@ -15,7 +15,7 @@ use crate::index::Indexes;
 use crate::outbox::Outbox;
 use crate::participant::{Participant, Participants, WithParticipants};
 
-/// Returns `true` if at least one of the indexes is in a different partition or table than its entity.
+/// Returns `true` if at least one index is in a different partition or table than its entity.
 pub(crate) const fn has_remote(indexes: &[IndexSchema]) -> bool {
     let mut rest = indexes;
     while let [index, after @ ..] = rest {
@@ -32,7 +32,7 @@ const fn needs_outbox<E: Entity>() -> bool {
     E::RELATIONS.is_some() || has_remote(E::SCHEMA.indexes)
 }
 
-/// Creates a handle that maintains the struct's declared patterns (indexes, copies, a feed) and calls the participants attached to the store.
+/// Creates a handle. It maintains the patterns that the struct declares (indexes, copies, a feed), and calls the participants that are attached to the store.
 pub(crate) fn handle<E, S, O>(table: Table<E, S>, outbox: O) -> Entities<E, S, O>
 where
     E: Entity + Send + Sync,
@@ -51,10 +51,10 @@ where
 
 /// A store that creates entity handles. Implemented for every [`TableStore`].
 pub trait EntityStore: TableStore + Clone + 'static {
-    /// Returns a handle to the table named in the schema of `E`, without sending a request. The handle maintains the indexes and the feed declared by `E`.
+    /// Returns a handle to the table that the schema of `E` names. The handle maintains the indexes and the feed that `E` declares. Sends no request.
     ///
-    /// Compiles only if all indexes of `E` are in the entity's partition, and `E` neither has copies nor is copied. For other entities, which need an outbox
-    /// (PAT-EC-8), use [`entities_with_outbox`](Self::entities_with_outbox).
+    /// Compiles only if all indexes of `E` are in the entity's partition, and `E` neither has copies nor is copied. All other entities need an outbox
+    /// (PAT-EC-8): use [`entities_with_outbox`](Self::entities_with_outbox).
     ///
     /// ```compile_fail,E0080
     /// use table_patterns::{Engine, Entity, EntityStore};
@@ -75,7 +75,7 @@ pub trait EntityStore: TableStore + Clone + 'static {
         handle(self.table(), NoOutbox)
     }
 
-    /// Returns a handle for any entity type. The outbox records changes to be applied later in other partitions and tables.
+    /// Returns a handle for any entity type. The outbox records changes that are applied later in other partitions and tables.
     #[must_use]
     fn entities_with_outbox<E: Entity + Send + Sync, O: StepRecorder>(
         &self,
@@ -87,8 +87,8 @@ pub trait EntityStore: TableStore + Clone + 'static {
         handle(self.table(), outbox)
     }
 
-    /// Attaches a participant to the store, in addition to those already attached. Every handle and unit of work created from the returned store calls it each
-    /// time an `E` is written: see [`participant`](crate::participant).
+    /// Attaches one more participant to the store. Every handle and unit of work created from the returned store calls it whenever an `E` is written: see
+    /// [`participant`](crate::participant).
     #[must_use]
     fn with_participant<E: Entity>(
         self,
@@ -114,7 +114,7 @@ pub trait EntityStore: TableStore + Clone + 'static {
     }
 }
 
-/// A bound that no store satisfies, required by `unit` and `transaction`. Its error message explains that a unit of work is on one partition of a table.
+/// A bound of `unit` and `transaction` that no store satisfies. Its error message explains that a unit of work is on one partition of a table.
 #[diagnostic::on_unimplemented(
     message = "[T270] a store has no units of work: a unit writes to one partition of a table",
     label = "write `entities::<…>()` first, with the type of the entity, and then `unit(…::partition(…))?` or `transaction(…::partition(…), async |unit| …)`",
@@ -135,7 +135,7 @@ impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static> From<Table<E, S>>
     }
 }
 
-/// Creates a handle on the outbox's store. The outbox records changes to be applied later in other partitions and tables.
+/// Creates a handle on the outbox's store. The outbox records changes that are applied later in other partitions and tables.
 impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static, Q: QueueStore + 'static> From<Outbox<S, Q>>
     for Entities<E, S, Outbox<S, Q>>
 {

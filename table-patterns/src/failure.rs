@@ -1,22 +1,23 @@
-//! Error classification for patterns that retry work, skip items, or set work aside as poison after repeated failures.
+//! Error classification for patterns that retry work, skip items, or set work aside as poison when it fails repeatedly.
 
 use table_core::{Error, ErrorCode, Result};
 
-/// How failed work is treated, determined by its error.
+/// The treatment of failed work, which depends on its error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// A store, network or credential failure, or contention, such as `ServerBusy`, `Io`, `AuthorizationFailure` or `UpdateConditionNotSatisfied`. The same
-    /// work can succeed later, and never becomes poison.
+    /// A failure of a store, a network or a credential, or contention, such as `ServerBusy`, `Io`, `AuthorizationFailure` or `UpdateConditionNotSatisfied`. The
+    /// same work can succeed later. It never becomes poison.
     Outage,
-    /// The work requires a newer program version: `SchemaMismatch`, `FormatTooNew` or `IndexNotReady`. It is left for that version, and never becomes poison. A
-    /// `SchemaMismatch` returned by a handler counts as a failure of the message instead.
+    /// The work requires a newer version of the program: `SchemaMismatch`, `FormatTooNew` or `IndexNotReady`. It is left for that version and never becomes
+    /// poison. If a handler returns a `SchemaMismatch`, the message has failed instead.
     Newer,
-    /// The work cannot succeed: every other error code, such as `InvalidInput` and `ResourceNotFound`. It is set aside as poison after several attempts.
+    /// The work cannot succeed. These are all other error codes, such as `InvalidInput` and `ResourceNotFound`. After several attempts, the work is set aside
+    /// as poison.
     Lasting,
 }
 
 impl Failure {
-    /// Classifies an error. Keep the table in the documentation of [`Handler`](crate::work::Handler) in sync with this list.
+    /// Classifies an error. If you change this list, also change the table in the documentation of [`Handler`](crate::work::Handler).
     pub(crate) fn of(error: &Error) -> Self {
         match error.code() {
             ErrorCode::ServerBusy
@@ -45,11 +46,11 @@ impl Failure {
         }
     }
 
-    /// Stores an error to return after the remaining items have been processed. Keeps the first error, except that a `Newer` failure replaces a `Lasting` one.
-    /// Otherwise, the work would become poison, or a backfill would complete, although a newer program can process the item.
+    /// Keeps an error until the remaining items have been processed. The first error is kept, but a `Newer` failure replaces a `Lasting` one. Otherwise, the
+    /// work would become poison, or a backfill would complete, although a newer program can process the item.
     ///
     /// # Errors
-    /// The error itself if it is an outage, which stops the work immediately.
+    /// The error itself if it is an outage. An outage stops the work immediately.
     pub(crate) fn postpone(known: &mut Option<Error>, error: Error) -> Result<()> {
         let failure = Self::of(&error);
         let is_worse =

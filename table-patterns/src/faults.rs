@@ -1,4 +1,4 @@
-//! A fault-injecting store for tests. It fails on demand, counts requests, and can limit the page size.
+//! A store for tests that injects faults. It fails on demand, counts requests, and can limit the page size.
 
 mod blobs;
 
@@ -29,7 +29,7 @@ pub(crate) fn unordered() -> LimitedStore<Engine> {
     limited.shuffled(1_000)
 }
 
-/// Checks at compile time that a future is `Send`, as required by most runtimes.
+/// Checks at compile time that a future is `Send`, which most runtimes require.
 pub(crate) fn sendable<T: Send>(future: T) -> T {
     future
 }
@@ -45,7 +45,7 @@ pub(crate) enum Call {
     Submit,
 }
 
-/// The fault injected into a request, chosen by a script.
+/// The fault that a script injects into a request.
 pub(crate) enum Fault {
     /// The request succeeds or fails as it would without faults.
     None,
@@ -53,9 +53,9 @@ pub(crate) enum Fault {
     Before(ErrorCode),
     /// The request takes effect, but its response is lost (CON-11).
     After(ErrorCode),
-    /// A function runs before the request, simulating a concurrent writer.
+    /// A function runs before the request. It simulates a concurrent writer.
     Meanwhile(Box<dyn FnOnce() + Send>),
-    /// The request yields once, which lets other requests in the same task begin.
+    /// The request yields once. Other requests of the same task can then begin.
     Later,
     /// The transaction takes effect, but the response contains no `ETag`. Other requests succeed or fail as usual.
     Unversioned,
@@ -63,25 +63,25 @@ pub(crate) enum Fault {
 
 type Script = Box<dyn FnMut(Call, usize) -> Fault + Send>;
 type Hangs = Box<dyn Fn(&TableName, &EntityKey) -> bool + Send>;
-/// A property, the error code of reads that select it, and a function that returns `true` for the affected rows.
+/// A property, the error code for reads that select it, and a function that returns `true` for the affected rows.
 type Strange = (&'static str, ErrorCode, Hangs);
 
-/// A store wrapper that injects faults. Before each request, its script receives the request's kind and number, and chooses the fault.
+/// A store wrapper that injects faults. Before each request, a script receives the kind and number of the request, and chooses the fault.
 #[derive(Clone)]
 pub(crate) struct FaultyStore<S> {
     inner: S,
     script: Arc<Mutex<Script>>,
     /// Returns `true` for the rows whose reads hang.
     hangs: Arc<Mutex<Option<Hangs>>>,
-    /// The rows that the store cannot represent: a read that selects the property with the given name fails with the error code if the function returns `true`
-    /// for the row.
+    /// The rows that the store cannot represent. If the function returns `true` for a row, a read of this row that selects the property fails with the error
+    /// code.
     strange: Arc<Mutex<Option<Strange>>>,
     calls: Arc<Mutex<Vec<Call>>>,
-    /// The number of rows returned by queries since the script was last set or removed.
+    /// The number of rows that queries have returned since the script was last set or removed.
     rows: Arc<AtomicUsize>,
-    /// The number of requests currently waiting.
+    /// The number of requests that are currently waiting.
     waiting: Arc<AtomicUsize>,
-    /// The maximum number of concurrently waiting requests since the counters were last reset.
+    /// The maximum number of requests that waited at the same time since the counters were last reset.
     most_waiting: Arc<AtomicUsize>,
     /// The maximum number of rows in a page.
     page: usize,
@@ -116,12 +116,12 @@ impl<S: TableStore> FaultyStore<S> {
         Self { page: rows, ..self }
     }
 
-    /// Makes the store return rows like a service that stores properties in a map: properties sorted by name (PROP-7), and 0 for -0.0.
+    /// Makes the store return rows like a service that stores properties in a map: the properties are sorted by name (PROP-7), and -0.0 becomes 0.
     pub(crate) fn sorting_properties(self) -> Self {
         Self { sorts_properties: true, ..self }
     }
 
-    /// Converts a row to the form returned by this store.
+    /// Converts a row to the form that this store returns.
     fn returned(&self, row: RowView<'_>) -> Result<Row> {
         if !self.sorts_properties {
             return Ok(row.to_row());
@@ -147,20 +147,20 @@ impl<S: TableStore> FaultyStore<S> {
         *self.script.lock().unwrap() = Box::new(script);
     }
 
-    /// Makes request `number` fail without effect. Other requests are unaffected.
+    /// Makes request `number` fail without effect. Other requests are not affected.
     pub(crate) fn fail_at(&self, number: usize) {
         let fault =
             move |_, at| if at == number { Fault::Before(ErrorCode::InternalError) } else { Fault::None };
         self.script(fault);
     }
 
-    /// Makes reads hang for the rows for which `hangs` returns `true`.
+    /// Makes reads hang for all rows for which `hangs` returns `true`.
     pub(crate) fn hang_gets(&self, hangs: impl Fn(&TableName, &EntityKey) -> bool + Send + 'static) {
         *self.hangs.lock().unwrap() = Some(Box::new(hangs));
     }
 
-    /// Makes a property invalid in all rows for which `is_strange` returns `true`, as in rows that Azurite or Cosmos DB accepted from another program. Reads of
-    /// these rows that select the property fail with `code`, and pages omit the rows.
+    /// Makes a property invalid in all rows for which `is_strange` returns `true`. This simulates rows that Azurite or Cosmos DB accepted from another program.
+    /// A read of such a row fails with `code` if it selects the property, and pages omit the row.
     pub(crate) fn misread(
         &self,
         (property, code): (&'static str, ErrorCode),
@@ -169,7 +169,7 @@ impl<S: TableStore> FaultyStore<S> {
         *self.strange.lock().unwrap() = Some((property, code, Box::new(is_strange)));
     }
 
-    /// Returns the error code of reads of a row, if the store cannot represent the row.
+    /// Returns the error code for a read of a row that the store cannot represent. Returns `None` for any other row.
     fn strange(&self, table: &TableName, key: &EntityKey, select: &Select) -> Option<ErrorCode> {
         let strange = self.strange.lock().unwrap();
         let (property, code, is_strange) = strange.as_ref()?;
@@ -188,12 +188,12 @@ impl<S: TableStore> FaultyStore<S> {
         self.calls.lock().unwrap().clone()
     }
 
-    /// Returns how many rows queries have returned since the script was last set or removed.
+    /// Returns the number of rows that queries have returned since the script was last set or removed.
     pub(crate) fn rows_read(&self) -> usize {
         self.rows.load(Ordering::SeqCst)
     }
 
-    /// Returns the maximum number of requests that have waited concurrently since the script was last set or removed.
+    /// Returns the maximum number of requests that have waited at the same time since the script was last set or removed.
     pub(crate) fn most_waiting(&self) -> usize {
         self.most_waiting.load(Ordering::SeqCst)
     }

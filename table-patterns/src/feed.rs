@@ -1,8 +1,8 @@
 //! Change feed: the changes in a partition in commit order, readable from any position.
 //!
 //! # Context
-//! A feed lets a read model, an audit trail or another system follow every change in a partition, in order and at its own pace. Workers of an
-//! [`outbox`](crate::outbox) process each intent once and discard it; a feed keeps its entries until they are trimmed.
+//! A feed lets a read model, an audit trail or another system follow every change in a partition, in order and at its own pace. An [`outbox`](crate::outbox) is
+//! different: its workers process each intent once and discard it. A feed keeps its entries until they are trimmed.
 //!
 //! # Key layout
 //! In the partition of the change:
@@ -12,51 +12,55 @@
 //! | `U+FFFC feed_` and 20 digits: the number of the last change in the row | `Source`, `Kind`, `Payload` of the first change, `Source1`, `Kind1`, `Payload1` of the second, …; an empty payload is omitted |
 //! | `U+FFFC feed_head` | `Id`: a random number that distinguishes the feed from the feed of a deleted table with the same name; `Last`: the number of its last change; `Floor`: the number of the last trimmed change; `Quiet`: `true` if [`FEEDS`] does not list the partition, or marks it as quiet; `Kept`: `true` if the feed is never marked as quiet |
 //!
-//! Changes are numbered from 1 without gaps. All changes in one transaction are in one row, or in a few rows if they are large. Typed reads skip these rows,
-//! like outbox rows.
+//! Changes are numbered from 1 without gaps. All changes of one transaction are in one row, or in a few rows if they are large. Typed reads skip these rows, as
+//! they skip outbox rows.
 //!
-//! The table [`FEEDS`] lists the partitions that have a feed: the `PartitionKey` is the table's name in lower case, `_` and one of 16 buckets, the `RowKey` is
-//! the partition. If the row has a `Quiet` property, the partition is marked as quiet: a follower has read all changes up to the cursor stored there.
+//! The table [`FEEDS`] lists the partitions that have a feed. Its `PartitionKey` is the table's name in lower case, `_` and one of 16 buckets; its `RowKey` is
+//! the partition. A `Quiet` property marks the partition as quiet: a follower has read all changes up to the cursor in this property.
 //!
 //! # Guarantee
 //! - A change and its entry are written in one transaction.
-//! - The transaction replaces the head, conditional on its `ETag`, so entries are in commit order, both for changes to one entity and for changes to several.
-//!   This order does not depend on any writer's, reader's or store's clock.
-//! - No entry ever appears before a returned [`Cursor`]. If others commit while a writer is suspended, its commit is refused, however long the suspension. The
-//!   writer then rereads the head and takes the next number.
+//! - Entries are in commit order, both for changes to one entity and for changes to several. To ensure this, each transaction replaces the head, conditional on
+//!   its `ETag`. The order does not depend on the clock of any writer, reader or store.
+//! - No entry ever appears before a returned [`Cursor`]. If others commit while a writer is suspended, the writer's commit is refused, however long the
+//!   suspension lasted. The writer then rereads the head and takes the next number.
 //! - Each reader receives each untrimmed entry at least once. A reader that stores its cursor after processing a page may receive the page again after a crash.
 //! - A partition is listed in [`FEEDS`] before its first entry is committed.
 //!
-//! `docs/models/feed.rs` checks this protocol, and finds a violation if any of the protocol's conditions is removed.
+//! `docs/models/feed.rs` checks this protocol. It also shows that removing any one of the protocol's conditions breaks the guarantee.
 //!
 //! # Cost
-//! **Write.** A write adds two operations to the transaction: the entries and the head. The entries of a transaction with more than 80 changes or more than 256
-//! KiB of payloads take several rows. The handle remembers the head of a partition after a commit. A process reads the head before its first write, and again
-//! after a conflict. Writes to one partition through one handle take turns in arrival order, because each write needs the head left by the previous one. If
-//! writers in different processes compete, the loser retries, as often as its handle's retry policy permits.
+//! **Write.** A write adds two operations to the transaction: the entries and the head. If a transaction has more than 80 changes or more than 256 KiB of
+//! payloads, its entries take several rows. After a commit, the handle remembers the partition's head. A process therefore reads the head only before its first
+//! write and after a conflict. Writes to one partition through one handle take turns in arrival order, because each write needs the head that the previous one
+//! left. If writers in different processes compete, the loser retries as often as its handle's retry policy permits.
 //!
-//! **Read.** A read takes one request for the head if nothing is new; otherwise it also reads the pages with the new rows.
+//! **Read.** If nothing is new, a read takes one request, for the head. Otherwise, it also reads the pages with the new rows.
 //!
-//! **Poll of all partitions.** A poll takes one request per 1,000 quiet partitions. A follower that has read a feed to its end marks the partition as quiet
+//! **Poll of all partitions.** A poll takes one request per 1,000 quiet partitions. When a follower has read a feed to its end, it marks the partition as quiet
 //! (two writes). The next writer removes the mark (one write) before it commits.
 //!
-//! **Trim.** A trim replaces the head. For each 100 rows to delete, it reads their keys and the head, and sends one transaction.
+//! **Trim.** A trim replaces the head. For every 100 rows to delete, it also reads the rows' keys and the head, and sends one transaction.
 //!
 //! # Bounds
-//! One partition commits its recorded transactions sequentially, about as many per second as the store serves sequential requests. For a higher rate, spread
-//! the changes over partitions, or write many entities per transaction. Up to 80 entities share one row of entries, and a transaction has room for 97 entities,
-//! two rows of entries and the head.
+//! One partition commits its recorded transactions one after another, about as many per second as the store serves sequential requests. For a higher rate,
+//! distribute the changes over several partitions, or write many entities per transaction. Up to 80 entities share one row of entries. A transaction has room
+//! for 97 entities, two rows of entries and the head.
 //!
-//! Restore a table from a backup together with [`FEEDS`], or with a [`Migration`](crate::migrate::Migration), which registers its partitions. Otherwise,
-//! followers may consider a restored feed quiet, and ignore its changes. A backup or copy of a store in use must read [`FEEDS`] after the other tables, as
-//! `tables backup` does, so that it lists every partition whose entries were read. Restart the followers of views after a restore, because they remember the
+//! Restore a table from a backup together with [`FEEDS`], or with a [`Migration`](crate::migrate::Migration), which registers the table's partitions.
+//! Otherwise, followers may consider a restored feed quiet and ignore its changes. After a restore, restart the followers of views, because they remember the
 //! quiet feeds.
+//!
+//! A backup or copy of a store that is in use must read [`FEEDS`] after the other tables, as `tables backup` does. It then lists every partition whose entries
+//! were read.
 //!
 //! # Declared feeds
 //! With `#[entity(feed)]` on a struct, every [handle](crate::Entities) to its entities records each change as `inserted`, `updated` or `deleted`, without a
-//! payload. The entry is written in the same transaction as the entity, its index rows and its participants' rows. `insert_or_replace` and `insert_or_merge`
-//! record `updated` even for a new entity if its type has no indexes, participants or copies, because the entity is not read. A plain write of an entity with a
-//! feed does not compile. For another kind or a payload, use [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
+//! payload. The entry is written in the same transaction as the entity, its index rows and its participants' rows. A plain write of such an entity does not
+//! compile. To record another kind of change or a payload, use [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
+//!
+//! If the entity's type has no indexes, participants or copies, `insert_or_replace` and `insert_or_merge` do not read the entity, so they record `updated` even
+//! for a new entity.
 //!
 //! ```
 //! # use table_patterns::{Engine, Entity, IfMatch};
@@ -86,8 +90,8 @@
 //! ```
 //!
 //! # When not to
-//! If the order does not matter, use an [`Intent`](crate::outbox::Intent), which costs nothing once processed. No feed covers all partitions: each partition
-//! has a separate feed, and a reader of several partitions must merge their feeds.
+//! If the order does not matter, use an [`Intent`](crate::outbox::Intent), which leaves nothing behind once it has been processed. No feed covers several
+//! partitions: each partition has its own feed, and a reader of several partitions must merge their feeds.
 
 mod backfill;
 mod contributor;
@@ -127,7 +131,7 @@ pub use read::FeedReader;
 pub(crate) use registry::Listed;
 use write::Record;
 
-/// The maximum time one writer may hold the head of a feed while others wait. The limit is needed because the holder's future may never be polled again.
+/// The longest time that one writer may hold the head of a feed while others wait. The limit is needed because that writer's future may never be polled again.
 const TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The table that lists the partitions with a feed. Listings of the program's tables omit it.
@@ -138,7 +142,7 @@ pub const FEEDS: &str = table_core::table::FEEDS;
 pub struct FeedChange<'a> {
     /// The RowKey of the changed row.
     pub source: &'a RowKey,
-    /// The kind of change, chosen by the program.
+    /// The kind of change. The program chooses its name.
     pub kind: &'a str,
     /// The details of the change, in a format chosen by the program; at most 64 KiB (TYPE-10).
     pub payload: &'a [u8],
@@ -150,7 +154,7 @@ pub struct FeedChange<'a> {
 pub struct FeedEntry {
     /// The RowKey of the changed row.
     pub source: RowKey,
-    /// The kind of change, chosen by the program that recorded it.
+    /// The kind of change, as named by the program that recorded it.
     pub kind: String,
     /// The details of the change, in the format of the program that recorded it.
     pub payload: Vec<u8>,
@@ -162,18 +166,18 @@ pub struct FeedEntry {
 
 /// A position in a partition's feed. It can be stored, for example as JSON, and used by another process.
 ///
-/// If the table was deleted and recreated, an old cursor reads the new feed from its beginning. After a restore from a backup, a cursor beyond the end of the
-/// feed also reads from the beginning, until the feed reaches the cursor's number.
+/// If the table was deleted and recreated, an old cursor reads the new feed from its beginning. After a restore from a backup, a cursor may be beyond the end
+/// of the feed. Such a cursor also reads from the beginning, until the feed has grown to the cursor's number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cursor {
-    /// The random identifier of the cursor's feed, or 0 in the default cursor, which represents the beginning of every feed.
+    /// The random identifier of the cursor's feed. It is 0 in the default cursor, which stands at the beginning of every feed.
     feed: u64,
     number: u64,
 }
 
 impl FeedEntry {
-    /// Returns the key of the changed entity if its `RowKey` has the format of `E`'s keys. A feed contains the changes to entities of all types in its
-    /// partition; [`mixed`](crate::mixed) describes how to tell the types apart.
+    /// Returns the key of the changed entity, provided that its `RowKey` has the format of `E`'s keys. A feed contains the changes to entities of all types in
+    /// its partition. [`mixed`](crate::mixed) describes how to tell the types apart.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey, feed::Cursor};
@@ -203,10 +207,10 @@ impl FeedEntry {
 }
 
 impl Cursor {
-    /// A cursor that matches no feed, because feed identifiers have at most 53 bits.
+    /// A cursor that matches no feed. Real feed identifiers have at most 53 bits.
     pub(crate) const UNKNOWN: Self = Self { feed: u64::MAX, number: 0 };
 
-    /// Returns the number of the last change before the cursor, or 0 at the beginning of the feed.
+    /// Returns the number of the last change before the cursor. Returns 0 at the beginning of the feed.
     #[must_use]
     pub const fn number(&self) -> u64 {
         self.number
@@ -253,7 +257,7 @@ impl Cursor {
 pub struct Feed<S> {
     store: S,
     pace: Runtime,
-    /// The queues of waiting writers, one per partition. Only one writer at a time commits to a feed.
+    /// The queues of waiting writers, one per partition. Only one writer of this process at a time commits to a feed.
     turns: Turns,
     heads: Arc<Heads>,
 }
@@ -294,7 +298,7 @@ impl<S: TableStore> Feed<S> {
         }
     }
 
-    /// Returns a table's partitions with a feed, in the order of the registry [`FEEDS`].
+    /// Returns the partitions of a table that have a feed, in the order of the registry [`FEEDS`].
     ///
     /// # Errors
     /// Any error from [`TableStore::query`].
@@ -324,7 +328,7 @@ impl<S: TableStore> Feed<S> {
 
     /// Returns a cursor at the end of a partition's feed. All later commits are after this cursor.
     ///
-    /// To build a state from the entities and then follow their changes, get the end first, read the entities, and follow the feed from the end.
+    /// To build a state from the entities and then follow their changes, first get the end, then read the entities, and then follow the feed from the end.
     ///
     /// # Errors
     /// `Corrupted` if the head of the feed cannot be read; any error from [`TableStore::get`].

@@ -1,12 +1,15 @@
-//! The fence of a backfill (for an index, copies or a feed). It delays the backfill's pass over the rows until writes by programs with an older schema
-//! can no longer take effect.
+//! The fence of a backfill (of an index, copies or a feed). It delays the backfill's pass over the rows until writes of programs with an older schema can no
+//! longer take effect.
 //!
-//! Until then, these older programs may write. Before it writes, each of them records a *sighting* (a row with the current time, which shows that an older
-//! program is running), and then rereads the schema. The fence refuses older programs once [`LAST_REQUESTS`] has passed since both the backfill's first run and
-//! the latest sighting. It then rereads the latest sighting. `docs/models/backfill.rs` checks this protocol.
+//! Until then, these older programs may write. Before an older program writes, it records a *sighting*, a row with the current time that shows that such a
+//! program is running. It then rereads the schema.
 //!
-//! A pass over the rows has an identity, a random number recorded after its resume position. If a schema change or a program requires a restart, the resume
-//! position is removed or replaced. Runs of the earlier pass can then neither record their progress nor complete the backfill.
+//! The fence refuses older programs once [`LAST_REQUESTS`] has passed since the backfill's first run and since the latest sighting. It then reads the latest
+//! sighting again. `docs/models/backfill.rs` checks this protocol.
+//!
+//! A pass over the rows has an identity, a random number that is recorded after its resume position. If the pass must restart, because the schema has changed
+//! or a program requests it, the resume position is removed or replaced. Runs of the earlier pass can then neither record their progress nor complete the
+//! backfill.
 
 use std::time::Duration;
 
@@ -18,14 +21,14 @@ use table_core::table::{SchemaRecord, Sightings};
 
 use crate::entities::Entities;
 
-/// The time after which no previously admitted request can take effect, measured by the store's clock.
+/// The time after which an earlier request can no longer take effect, by the store's clock.
 ///
-/// The service refuses a request whose date is more than 15 minutes off (AUTH-9). As a result, a sighting comes from a program whose clock is at most 15
-/// minutes ahead, and a later write by this program is accepted for at most 15 minutes after its date. The remaining half hour covers the operations between
-/// the sighting and the write: a lease of five seconds, reads, and retries.
+/// The service refuses a request whose date is more than 15 minutes off (AUTH-9). A sighting therefore comes from a program whose clock is at most 15 minutes
+/// ahead, and a later write of this program is accepted for at most 15 minutes after its date. The remaining half hour covers the operations between the
+/// sighting and the write: a lease of five seconds, reads, and retries.
 pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 
-/// The first word of the string recorded while older programs are refused but the pass has not begun. It is followed by the time when the refusal began and a
+/// The first word of the recorded string while older programs are refused but the pass has not begun. It is followed by the time when the refusal began and a
 /// random number.
 const CLOSING: &str = "closing";
 
@@ -33,12 +36,12 @@ const CLOSING: &str = "closing";
 /// continues a pass without an identity adds one.
 const PASS: &str = " pass-";
 
-/// Returns the resume position to record for a new pass that starts at `start`. `number` is the pass's identity, a random number.
+/// Returns the resume position to record for a new pass that starts at `start`. `number` is a random number, the pass's identity.
 pub(crate) fn new_pass(start: &str, number: u64) -> String {
     format!("{start}{PASS}{number:016x}")
 }
 
-/// Returns the pass identity in a recorded resume position, or `None` if an older release began the pass.
+/// Returns the pass identity in a recorded resume position. Returns `None` if an older release began the pass.
 fn pass_of(recorded: &str) -> Option<&str> {
     recorded.rsplit_once(PASS).map(|(_, pass)| pass)
 }
@@ -49,14 +52,14 @@ pub(crate) const AGAIN: Duration = Duration::from_secs(1);
 /// The fence's decision for one run of a backfill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fence {
-    /// The pass over the rows begins or continues at the given resume position, which includes the pass identity.
+    /// The pass over the rows begins or continues at this resume position, which includes the pass identity.
     Passed(String),
-    /// The pass must wait for at least the given time, because older programs may have requests in flight or another run is in progress.
+    /// The pass must wait for at least this time. Older programs may have requests in flight, or another run is in progress.
     Waits(Duration),
 }
 
-/// Returns how much longer requests admitted before `since` can still take effect, or `None` if they no longer can. `since` may be in the future, for example
-/// the expiry of a grant.
+/// Returns how much longer requests that were admitted before `since` can take effect. Returns `None` if they no longer can. `since` may be in the future, for
+/// example the expiry of a grant.
 fn rest(now: u64, since: u64) -> Option<Duration> {
     let rest = since.saturating_add(ticks_of(LAST_REQUESTS)).saturating_sub(now);
     Some(Duration::from_nanos(rest.saturating_mul(100))).filter(|rest| !rest.is_zero())
@@ -68,9 +71,9 @@ fn rest_of_sighting(seen: &Sightings) -> Option<Duration> {
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// Decides whether a backfill may begin or continue its pass over the rows. `note` identifies the index, copies or feed in the schema's list of pending
-    /// parts, and `start` is the start position of the pass. If no older programs exist, the pass may always begin.
+    /// parts. `start` is the position at which the pass starts. If no older programs exist, the pass may always begin.
     ///
-    /// If another program concurrently stores a different schema, changes nothing: this program must read that schema first.
+    /// Changes nothing if another program stores a different schema at the same time, because this program must first read that schema.
     pub(crate) async fn pass_fence(
         &self,
         layout: &SchemaRecord,
@@ -93,7 +96,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         Ok(passed(layout.as_ref(), note).unwrap_or(Fence::Waits(AGAIN)))
     }
 
-    /// Implements [`pass_fence`](Self::pass_fence) for a pass that has not begun, if older programs may still write.
+    /// Implements [`pass_fence`](Self::pass_fence) for a pass that has not begun while older programs may still write.
     async fn fence(&self, seen: &SchemaRecord, note: &str, start: &str) -> Result<Fence> {
         let closing = if let Some(closing) = seen.progress.get(note) {
             closing.clone()
@@ -106,24 +109,24 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
             if let Some(rest) = rest(sightings.now, *first).max(rest_of_sighting(&sightings)) {
                 return Ok(Fence::Waits(rest));
             }
-            // Concurrent runs may read the same time. Without the random number, one run could end a refusal that another run began.
+            // Concurrent runs may read the same time. The random number prevents one run from ending a refusal that another run has begun.
             let closing = format!("{CLOSING} {} {:016x}", sightings.now, self.retry.runtime().random());
             if self.update_if_seen(seen, |layout| close(layout, note, &closing)).await?.is_none() {
                 return Ok(Fence::Waits(AGAIN));
             }
             closing
         };
-        // IMPORTANT: older programs are refused from here on. Any program that was admitted earlier has recorded a sighting, which this call reads.
+        // IMPORTANT: older programs are refused from here on. Any program that was admitted earlier has recorded a sighting, which the next call reads.
         let left = rest_of_sighting(&self.table.sightings().await?);
         let next = left.is_none().then_some(start);
         let layout = self.update_if_seen(seen, |layout| settle(layout, note, &closing, next)).await?;
         Ok(passed(layout.as_ref(), note).unwrap_or(Fence::Waits(left.unwrap_or(AGAIN))))
     }
 
-    /// Changes the schema record and returns it. Returns `None`, and changes nothing, if the record no longer contains the schema seen by this program.
+    /// Changes the schema record and returns it. If the record no longer contains the schema that this program has seen, changes nothing and returns `None`.
     ///
-    /// An earlier schema can be stored again. Times and sightings read before that do not cover programs that wrote in between, so the record's generation must
-    /// also be unchanged.
+    /// An earlier schema can be stored again. Times and sightings read before that do not cover programs that wrote in between. Therefore, the record's
+    /// generation must also be unchanged.
     async fn update_if_seen(
         &self,
         seen: &SchemaRecord,
@@ -141,25 +144,25 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     }
 }
 
-/// Returns `true` if a recorded string is a pass's resume position, and not a refusal of older programs.
+/// Returns `true` if a recorded string is a resume position of a pass, and not a refusal of older programs.
 fn is_pass(recorded: &str) -> bool {
     !recorded.starts_with(CLOSING)
 }
 
-/// Returns [`Fence::Passed`] with the recorded pass, if the pass has an identity.
+/// Returns [`Fence::Passed`] with the recorded pass. Returns `None` if no pass with an identity is recorded.
 fn passed(layout: Option<&SchemaRecord>, note: &str) -> Option<Fence> {
     let position = layout?.progress.get(note)?;
     pass_of(position).map(|_| Fence::Passed(position.clone()))
 }
 
-/// Returns `true` if a backfill is pending, but its pass is no longer the one in `begun`: another schema requires the backfill again, or the pass was
+/// Returns `true` if a backfill is pending, but its pass is no longer the one in `begun`. Either another schema requires the backfill again, or the pass was
 /// restarted.
 pub(crate) fn is_superseded(layout: &SchemaRecord, note: &str, begun: &str) -> bool {
     let is_pending = layout.pending.iter().any(|pending| pending == note);
     is_pending && layout.progress.get(note).is_none_or(|known| pass_of(known) != pass_of(begun))
 }
 
-/// Records a pass's current resume position, unless another run has completed the backfill or another pass has begun.
+/// Records the current resume position of a pass. Does nothing if another run has completed the backfill, or if another pass has begun.
 pub(crate) fn advance(layout: &mut SchemaRecord, note: &str, begun: &str, position: &str) {
     if is_superseded(layout, note, begun) {
         return;
@@ -169,7 +172,7 @@ pub(crate) fn advance(layout: &mut SchemaRecord, note: &str, begun: &str, positi
     }
 }
 
-/// Removes an index, copies or a feed from the schema's pending parts because the backfill is complete. Does nothing if another pass has begun.
+/// Removes an index, copies or a feed from the schema's pending parts, because its backfill is complete. Does nothing if another pass has begun.
 pub(crate) fn complete(layout: &mut SchemaRecord, note: &str, begun: &str) {
     if is_superseded(layout, note, begun) {
         return;
@@ -179,7 +182,7 @@ pub(crate) fn complete(layout: &mut SchemaRecord, note: &str, begun: &str) {
     layout.waiting.remove(note);
 }
 
-/// Makes a backfill pending, with a new pass that begins at `start`. Does not change a pending backfill whose pass has not begun. Otherwise, the pass would
+/// Makes a backfill pending, with a new pass that begins at `start`. Does not change a pending backfill whose pass has not begun: the pass would otherwise
 /// begin while older programs may still write.
 pub(crate) fn restart(layout: &mut SchemaRecord, note: &str, start: &str) {
     if !layout.pending.iter().any(|pending| pending == note) {
@@ -190,21 +193,21 @@ pub(crate) fn restart(layout: &mut SchemaRecord, note: &str, start: &str) {
     }
 }
 
-/// Records the time of the backfill's first run, when the waiting period starts.
+/// Records the time of the backfill's first run. The waiting period starts at this time.
 fn wait(layout: &mut SchemaRecord, note: &str, now: u64) {
     if layout.pending.iter().any(|pending| pending == note) {
         layout.waiting.entry(note.to_owned()).or_insert(now);
     }
 }
 
-/// Records that older programs are refused, unless another run has already recorded it.
+/// Records that older programs are refused. Does nothing if another run has already recorded this.
 fn close(layout: &mut SchemaRecord, note: &str, closing: &str) {
     if layout.pending.iter().any(|pending| pending == note) {
         layout.progress.entry(note.to_owned()).or_insert_with(|| closing.to_owned());
     }
 }
 
-/// Ends the refusal identified by `closing`. If `start` is given, the pass begins there; otherwise, older programs may write again. Does nothing if another
+/// Ends the refusal that `closing` identifies. If `start` is given, the pass begins there. Otherwise, older programs may write again. Does nothing if another
 /// run has ended this refusal.
 fn settle(layout: &mut SchemaRecord, note: &str, closing: &str, start: Option<&str>) {
     if layout.progress.get(note).is_some_and(|position| position == closing) {
@@ -215,7 +218,7 @@ fn settle(layout: &mut SchemaRecord, note: &str, closing: &str, start: Option<&s
     }
 }
 
-/// Begins the pass at `start` without refusing older programs, unless the pass has already begun.
+/// Begins the pass at `start` without refusing older programs. Does nothing if the pass has already begun.
 fn skip(layout: &mut SchemaRecord, note: &str, start: &str) {
     if layout.pending.iter().any(|pending| pending == note) {
         let position = layout.progress.entry(note.to_owned()).or_insert_with(|| start.to_owned());
@@ -226,7 +229,7 @@ fn skip(layout: &mut SchemaRecord, note: &str, start: &str) {
     }
 }
 
-/// Adds the identity in `start` to a pass without one, begun by an older release.
+/// Adds the identity in `start` to a pass that an older release has begun without one.
 fn identify(layout: &mut SchemaRecord, note: &str, start: &str) {
     let unknown = layout.progress.get_mut(note).filter(|known| is_pass(known) && pass_of(known).is_none());
     if let (Some(position), Some(pass)) = (unknown, pass_of(start)) {

@@ -1,37 +1,38 @@
-//! Grants: a more privileged program passes the bearer of a SAS for one partition the information that the bearer needs for writes but cannot read.
+//! Grants. The bearer of a SAS for one partition needs some information for its writes but cannot read it. A grant, created by a more privileged program,
+//! contains this information.
 //!
 //! # Context
 //! Index states are stored with the schema, and partitions with a feed or an outbox are listed in registries. These rows are in other tables, to which a SAS
-//! for one partition gives no access. A more privileged program creates a [`PartitionGrant`], and passes it to the bearer together with the SAS.
+//! for one partition gives no access. A more privileged program creates a [`PartitionGrant`] and passes it to the bearer, together with the SAS.
 //!
 //! # Guarantee
-//! - [`Entities::grant`] registers the partition permanently, so followers read its feed and sweeps read its outbox, regardless of the writer. Until the grant
-//!   expires, every sweep reads the outbox. After that, a sweep that finds no steps marks the partition as quiet, and later sweeps read only a random sample of
-//!   the quiet partitions.
+//! - [`Entities::grant`] registers the partition permanently. Followers then read its feed and sweeps read its outbox, no matter who writes to it. Until the
+//!   grant expires, every sweep reads the outbox. Afterwards, a sweep that finds no steps marks the partition as quiet, and later sweeps read only a random
+//!   sample of the quiet partitions.
 //! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with a different schema has expired. It therefore
-//!   finds the entities that the bearer has written without the new index, copies or feed. The service checks the expiry of the SAS; the bearer's clock is not
-//!   involved.
+//!   finds the entities that the bearer has written without the new index, copies or feed. The service checks the expiry of the SAS; the bearer's clock does
+//!   not matter.
 //! - A handle accepts only a grant for its own table and schema.
 //!
 //! # Key layout
-//! Each schema of the entity type has a row in [`LAYOUTS`](table_core::table::LAYOUTS) with the expiry of its last grant. A later expiry replaces an earlier
-//! one.
+//! Each schema of the entity type has a row in [`LAYOUTS`](table_core::table::LAYOUTS). The row contains the expiry of the schema's last grant. A later expiry
+//! replaces an earlier one.
 //!
 //! # Cost
-//! Creating a grant takes about ten requests. The bearer's handle sends no requests to other tables, except for one attempt to read its outbox's key.
+//! Creating a grant takes about ten requests. The bearer's handle sends no requests to other tables, except for one attempt to read the key of its outbox.
 //!
 //! # Bounds
-//! - If an index is disabled after a grant has been issued, the bearer still maintains and reads it, like other handles that have already read its state.
-//! - A bearer does not notice if the schema is replaced by an incompatible one, or if the table is deleted and recreated. Let all SAS tokens expire before such
-//!   a change.
+//! - If an index is disabled after a grant was issued, the bearer still maintains and reads it, like other handles that have already read its state.
+//! - A bearer does not notice if the schema is replaced by an incompatible one, or if the table is deleted and recreated. Before such a change, let all SAS
+//!   tokens expire.
 //! - [`assume_no_older_programs`](crate::index::Backfill::assume_no_older_programs) ignores grants.
-//! - Steps for other partitions added by the program itself need the outbox's sealing key, which the bearer cannot read, so workers set these steps aside.
-//!   Index entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds the steps.
+//! - If the program itself adds steps for other partitions, they need the outbox's sealing key. The bearer cannot read this key, so workers set the steps
+//!   aside. Index entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds the steps.
 //! - Each sweep sends one query for every partition with a current grant. Sweeps of an earlier release read the partition only while it is not quiet.
-//! - Erasing a [tenant](crate::tenant) ends these queries for the tenant's partitions: issue another grant when the tenant returns.
+//! - Erasing a [tenant](crate::tenant) ends these queries for the tenant's partitions. Issue another grant when the tenant returns.
 //!
 //! # When not to
-//! A program with an account SAS or an identity can open its tables itself and needs no grant.
+//! A program with an account SAS or an identity can open its tables itself. It needs no grant.
 
 use std::fmt;
 use std::str::FromStr;
@@ -68,7 +69,8 @@ enum GrantFault {
     Text(#[source] serde_json::Error),
 }
 
-/// A grant that lets the bearer of a SAS for one partition write entities with their derived rows. [The module](self) describes its guarantees.
+/// A grant for the bearer of a SAS for one partition. With it, the bearer can write entities together with their derived rows. [The module](self) describes its
+/// guarantees.
 ///
 /// The string representation (`Display`, [`FromStr`]) is JSON. It contains no secret.
 ///
@@ -127,10 +129,10 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// Creates a grant for the bearer of a SAS for one partition. `expiry` must not be earlier than the expiry of the SAS. The partition is registered, so
     /// followers read its feed and sweeps read its outbox.
     ///
-    /// Backfills for later releases wait until the grant has expired.
+    /// Backfills of later releases wait until an hour after the grant has expired.
     ///
     /// # Errors
-    /// - `InvalidInput` if the expiry is not representable as a Timestamp.
+    /// - `InvalidInput` if a Timestamp cannot represent the expiry.
     /// - `SchemaMismatch` if the stored schema does not allow programs with this schema to write.
     /// - Any error from opening the table or from the store.
     pub async fn grant(&self, partition_key: &PartitionKey, expiry: DateTime<Utc>) -> Result<PartitionGrant> {
@@ -138,7 +140,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         let handle = self.clone().create_if_missing().await?;
         let table = handle.table.name()?;
         handle.table.record_grant(expiry).await?;
-        // IMPORTANT: the states are read after the grant is recorded, so an index that becomes ready later contains all of the bearer's entities.
+        // IMPORTANT: the states are read after the grant has been recorded. An index that becomes ready later therefore contains all of the bearer's entities.
         let states = handle.states().await?;
         if handle.records_parts() {
             handle.feed().keep_listed(table, partition_key).await?;
@@ -146,7 +148,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         handle.outbox.prepare(table, partition_key).await?;
         if O::RECORDS {
             registry::kept::keep(handle.table.store(), table, partition_key, expiry).await?;
-            // IMPORTANT: the registration is renewed here. An erasure of the tenant may have marked it as erased after this process cached it, and the bearer
+            // IMPORTANT: the registration is renewed here. After this process cached it, an erasure of the tenant may have marked it as erased. The bearer
             // cannot remove such a mark.
             registry::renew(handle.table.store(), table, partition_key).await?;
         }
@@ -159,12 +161,12 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         })
     }
 
-    /// Uses a grant instead of the index states and the registries, which a SAS for one partition cannot read. Does not open the table.
+    /// Uses a grant in place of the index states and the registries, which the bearer of a SAS for one partition cannot read. Does not open the table.
     ///
-    /// The bearer records changes without a seal. If its release writes a newer intent format, workers of an older release set its changes aside as poison.
+    /// The bearer records changes without a seal. If its release writes intents in a newer format, workers of an older release set its changes aside as poison.
     ///
     /// # Errors
-    /// `InvalidInput` if the grant is for a different table, or for a different schema of the entity type.
+    /// `InvalidInput` if the grant is for a different table or for a different schema of the entity type.
     pub fn with_grant(self, grant: &PartitionGrant) -> Result<Self> {
         let table = self.table.name()?;
         if !table.as_str().eq_ignore_ascii_case(&grant.table) {

@@ -2,7 +2,7 @@
 //!
 //! # Context
 //! The service indexes only the two keys (DQ-9). Any other lookup needs an extra row: a copy under another key, or a list with the keys of all entities that
-//! share a value. Both are declared with `#[index(…)]` and `#[index_entity(…)]`. [`Entities`](crate::Entities) maintains them in every insert, replace, merge,
+//! share a value. Declare them with `#[index(…)]` and `#[index_entity(…)]`. [`Entities`](crate::Entities) maintains them in every insert, replace, merge,
 //! patch, upsert, delete, [update](crate::Entities::update), [transaction](crate::Entities::transaction) and [bulk load](crate::Entities::bulk).
 //!
 //! # Key layout
@@ -18,39 +18,43 @@
 //! | guard of a remote copy or list | the partition of the copy or list | `U+FFFC guard_` and the `RowKey` of the copy or list | the newest settled change to each entity: see [`guard`](crate::outbox::guard) |
 //! | list in a blob | as for other lists | as for other lists | `EmployeeDetailsBlob`: name, length and checksum of the blob |
 //!
-//! A list contains whole keys if the entity's `PartitionKey` or `RowKey` has several parts that the list's key lacks, or if one of these parts is not stored as
-//! a string. Older releases stored these lists as `EmployeeDetails`, in field order. The list is converted to whole keys by the next write that changes it, or
-//! by a [repair](crate::Entities::check). Convert all lists before you reorder the fields. Older releases refuse whole keys (`EntityMismatch`).
+//! A list contains whole keys in two cases: if the entity's `PartitionKey` or `RowKey` has several parts that the list's key lacks, or if one of these parts is
+//! not stored as a string. Older releases stored such lists as `EmployeeDetails`, in field order. The next write that changes such a list converts it to whole
+//! keys, and so does a [repair](crate::Entities::check). Convert all lists before you reorder the fields. Older releases refuse whole keys (`EntityMismatch`).
 //!
-//! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). An empty list has no row. A list blob contains a version line, a line
-//! with the list's key, and the sorted pairs, one per line: `["Sales","000152"]`. The blob's name encodes the list's key, is unique, and is valid in every blob
-//! store: `indexes/lists/lastnames/=4Aones/all/…`. Each change writes a new blob, and blobs never change, so any object store works, even without conditional
-//! writes. The published pattern uses the keys `Sales` / `Jones`. Here, a literal precedes the value, because otherwise a list's `Jones` could not be
-//! distinguished from an entity's `000152` in the same partition (T066). A value that may contain any character is `escaped` (PAT-IX-7).
+//! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). An empty list has no row.
+//!
+//! A list blob contains a version line, a line with the list's key, and the sorted pairs, one per line: `["Sales","000152"]`. The blob's name encodes the
+//! list's key, is unique, and is valid in every blob store: `indexes/lists/lastnames/=4Aones/all/…`. Each change writes a new blob, and blobs never change. Any
+//! object store therefore works, even without conditional writes.
+//!
+//! The published pattern uses the keys `Sales` / `Jones`. Here, a literal precedes the value. Otherwise, the `Jones` of a list could not be distinguished from
+//! the `000152` of an entity in the same partition (T066). A value that may contain any character is `escaped` (PAT-IX-7).
 //!
 //! # Guarantee
-//! - In the same partition, an index changes in the entity group transaction of its entity, so neither changes without the other (PAT-INTRA-4), even if a
-//!   process crashes. Each write is conditional on the versions of the entities read. If a concurrent writer has changed a row, the write is retried with
+//! - In the same partition, an index changes in the entity group transaction of its entity. Neither changes without the other (PAT-INTRA-4), even if a process
+//!   crashes. Each write is conditional on the versions of the entities that were read. If a concurrent writer has changed a row, the write is retried with
 //!   backoff, up to a retry limit ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
 //! - Each value of a `unique` index in the partition belongs to at most one entity. Writing a second entity with that value fails with a
-//!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that contains the key of the first entity (PAT-INTRA-5).
+//!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation), which contains the key of the first entity (PAT-INTRA-5).
 //! - A remote index is eventually consistent (PAT-INTER-3). A [`StepRecorder`](crate::entities::StepRecorder) records the change in the transaction. For each
 //!   record, [`settle`](crate::Entities::settle) then reads the current entity and corrects its index entry. It may run late, twice, or out of order. A guard
-//!   row in the partition of the index entry contains the newest change settled there. Each write of the entry is conditional on the guard, so a late write by
-//!   a suspended worker, or by one that read stale data, is refused (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and
-//!   can be [verified](Eventual::verify) (PAT-INTER-5). If two entities have the same unique value, settling the second one detects it. The change is retried
-//!   with increasing backoff until one of the entities releases the value. A [check](crate::Entities::check) reports both entities.
+//!   row in the partition of the index entry contains the newest change settled there. Each write of the entry is conditional on the guard. A late write of a
+//!   suspended worker, or of one that read stale data, is therefore refused (`docs/convergence.md`).
+//! - Results of a remote index have the type [`Eventual`], which does not dereference and can be [verified](Eventual::verify) (PAT-INTER-5).
+//! - If two entities have the same unique value in a remote index, settling the second one detects this. The change is retried with increasing backoff until
+//!   one of the entities releases the value. A [check](crate::Entities::check) reports both entities.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the consistency of the index entity that refers to the blob. It is consistent within the partition,
 //!   and eventually consistent in other partitions. The new blob is complete before the entity refers to it, and the write of the entity is conditional on its
-//!   `ETag`. Blobs left unreferenced by a change or a crash are [collected](crate::Entities::collect_orphaned_lists) after a grace period. If a blob is
+//!   `ETag`. Blobs that a change or a crash leaves unreferenced are [collected](crate::Entities::collect_orphaned_lists) after a grace period. If a blob is
 //!   collected before a reader has read it, the reader rereads the index entity.
 //! - An index is used only when it is complete (see [`IndexState`]). A new index of an existing table is *building* until its
-//!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs built from an older release may write without the index.
-//!   [`check`](crate::Entities::check) finds inconsistencies caused by other tools.
-//! - Backfills and repairs combine the missing index rows of several entities in a partition into one transaction, conditional on the versions read. If a
-//!   concurrent writer changed one of these entities, the transaction is refused, and its entities are processed one by one.
-//! - All writers must open the table (`create_if_missing`). A writer that neither opens the table nor declares the index leaves the index stale, which only a
-//!   check detects.
+//!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs of an older release may write without the index.
+//!   [`check`](crate::Entities::check) finds inconsistencies that other tools have caused.
+//! - Backfills and repairs combine the missing index rows of several entities in a partition into one transaction, conditional on the versions that were read.
+//!   If a concurrent writer has changed one of these entities, the transaction is refused, and its entities are processed one by one.
+//! - All writers must open the table (`create_if_missing`). A writer that neither opens the table nor declares the index leaves the index stale, and only a
+//!   check detects this.
 //!
 //! # Cost
 //! | verb | requests | operations in the transaction |
@@ -73,23 +77,23 @@
 //! # Bounds
 //! - Copies, lists and records count towards the 100 operations and 4 MiB of a transaction (PAT-INTRA-8).
 //! - A list holds at most `at_most` keys, and no more than fit into one entity of 1 MiB. A longer list results in
-//!   [`IndexListFull`](crate::ErrorCode::IndexListFull), or, with [`ListBlobs`], moves to a blob (PAT-IX-4). Lists are never truncated. One entity's write
-//!   throughput limits how often a list can change (PAT-IX-6). A blob is held in memory while it is read or written. Each change leaves the previous blob
-//!   behind until it is collected.
-//! - Backfills and repairs also write the indexed entities. This changes the entities' `ETag`s, so writes conditional on older `ETag`s fail.
-//! - The `RowKey` of a remote index entry has at most 505 UTF-16 code units. The entry's guard remains after the entry is deleted.
+//!   [`IndexListFull`](crate::ErrorCode::IndexListFull) or, with [`ListBlobs`], moves to a blob (PAT-IX-4). Lists are never truncated. How often a list can
+//!   change is limited by the write throughput of one entity (PAT-IX-6). A blob is held in memory while it is read or written. Each change leaves the previous
+//!   blob behind until it is collected.
+//! - Backfills and repairs also write the indexed entities. This changes the `ETag`s of the entities, so writes conditional on older `ETag`s fail.
+//! - The `RowKey` of a remote index entry has at most 505 UTF-16 code units. The guard of an entry remains after the entry has been deleted.
 //!   [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes guards that have not changed for days.
-//! - The keys of remote entries belong to one entity type of one table. Another type that declares the same keys is refused when it opens its table. These keys
-//!   are reserved in [`LAYOUTS`](table_core::table::LAYOUTS) until the index's table is deleted. The keys of index rows in the entities' partitions are not
-//!   reserved. If the types belong to one [set](table_core::set), the compiler checks that these keys differ. For types that share a table without a set,
-//!   ensure this yourself.
-//! - An index never replaces a row that is not one of its entries, such as an entity of another type: the write is refused (`EntityMismatch`, PAT-HET-2). Such
-//!   rows are recognised by their properties. A repair deletes them if they occupy keys of the index, unless they are entities of the indexed type.
-//! - A value that would make a declared index key begin with U+FFFC is refused (`OutOfRangeInput`, PAT-EC-8).
+//! - The keys of remote entries belong to one entity type of one table. If another type declares the same keys, it is refused when it opens its table. These
+//!   keys are reserved in [`LAYOUTS`](table_core::table::LAYOUTS) until the index's table is deleted. The keys of index rows in the entities' partitions are
+//!   not reserved. If the types belong to one [set](table_core::set), the compiler checks that these keys differ. If types share a table without a set, ensure
+//!   this yourself.
+//! - An index never replaces a row that is not one of its entries, such as an entity of another type. The write is refused (`EntityMismatch`, PAT-HET-2). Such
+//!   rows are recognised by their properties. If they occupy keys of the index, a repair deletes them, unless they are entities of the indexed type.
+//! - If a value would make a declared index key begin with U+FFFC, it is refused (`OutOfRangeInput`, PAT-EC-8).
 //! - If the layout of an index changes, index rows whose keys the new layout cannot produce are neither found nor deleted.
 //!
 //! # When not to
-//! - If the value is already in the key, use a range or a prefix, which needs no index.
+//! - If the value is already in the key, use a range or a prefix. This needs no index.
 //! - If thousands of entities share a value, or many writers change them concurrently, declare copies instead of a list, with keys that end with the entity's
 //!   key. A blob has room for a long list, but each change still writes the entire list.
 //! - Avoid copies in a partition that is already hot, because they multiply its load. Put them into another partition and accept the delay.

@@ -1,8 +1,8 @@
-//! Large entities: values are stored in blobs, and the entity stores the blobs' addresses (PAT-LARGE).
+//! Large entities: values are stored in blobs, and the entity stores their addresses (PAT-LARGE).
 //!
 //! # Context
-//! This pattern is for values that would make an entity exceed 1 MiB, or that most readers do not need, such as an employee's photo (PAT-LARGE-1).
-//! Each value is a `#[blob]` field of a struct that derives [`Large`](derive@Large).
+//! This pattern is for values that would make an entity larger than 1 MiB, or that most readers do not need, such as an employee's photo (PAT-LARGE-1). Each
+//! value is a `#[blob]` field of a struct that derives [`Large`](derive@Large).
 //!
 //! # Key layout
 //! | where | name | content |
@@ -11,33 +11,35 @@
 //! | blobs | `staff/blobs/=45mployees/=53ales/000223/0635338512000000000_864000000000_5f0c…` | the value |
 //! | blobs | `staff/orphans/=45mployees/=53ales/000223/0635338512000000000_864000000000_5f0c…/0635347152000000000` | a marker with the time at which the collector first found the blob unreferenced |
 //!
-//! Each upload has a unique name with its start time and its writer's grace period (both in ticks), and a random number. A blob never changes. The name omits
-//! the field, because fields can be renamed. The collector keeps a blob if any property of the entity contains its address.
+//! Each upload has a unique name. It contains the start time of the upload and the writer's grace period, both in ticks, and a random number. A blob never
+//! changes. The name does not contain the field, because fields can be renamed. The collector keeps a blob if any property of the entity contains the blob's
+//! address.
 //!
 //! # Guarantee
-//! - An entity written by this library refers only to existing blobs (PAT-LARGE-2, BLB-12). A blob is complete before the entity is written. It is removed only
-//!   when a [grace period](LargeTable::grace) has passed since the last reference to it was removed.
+//! - An entity that this library has written refers only to existing blobs (PAT-LARGE-2, BLB-12). A blob is complete before the entity is written. It is
+//!   removed only when a [grace period](LargeTable::grace) has passed since the last reference to it was removed.
 //! - A reader sees either the complete old value or the complete new value. A call that uploads several blobs changes their addresses in one write. A reader
 //!   with an older version of the entity can open its blob within the grace period, and receives `BlobNotFound` afterwards.
-//! - A stale address is never written back: an entity that was read earlier can be written with its existing addresses only if its `ETag` still matches.
-//! - An entity that another program wrote can contain any address. A blob that was not uploaded under the entity's key is not opened (`EntityMismatch`).
-//! - A value whose length or checksum (CRC-32C) differs from the upload is an error (`Corrupted`).
+//! - A stale address is never written back. An entity that was read earlier can be written with its existing addresses only if its `ETag` still matches.
+//! - An entity that another program has written can contain any address. If a blob was not uploaded under the entity's key, it is not opened
+//!   (`EntityMismatch`).
+//! - If the length or the checksum (CRC-32C) of a value differs from the upload, the result is an error (`Corrupted`).
 //! - A crash can leave an unreferenced blob. [`collect_orphans`](LargeTable::collect_orphans) removes it while writers continue. The collector considers only
 //!   blobs older than the grace period, and a write fails if its upload took more than half of that period. Two assumptions remain: the entity's write reaches
-//!   the store within the other half, and the collectors' clocks differ by less than the grace period. Collectors of earlier releases ignore the period in a
-//!   blob's name. Update them before writers use a longer period.
+//!   the store within the other half, and the clocks of collectors differ by less than the grace period.
+//! - Collectors of earlier releases ignore the grace period in a blob's name. Update them before writers use a longer period.
 //!
 //! # Cost
 //! Writing an entity takes the uploads and one request for the row; [`set`](LargeTable::set) reads nothing. Reading the entity takes one request. Each of its
-//! blobs takes one more, sent only when [`open`](LargeTable::open) is called (PAT-LARGE-3). Uploads and downloads are streamed. A collection lists the blobs,
-//! and reads the entity of each blob older than the grace period.
+//! blobs takes one more request, which is sent only when [`open`](LargeTable::open) is called (PAT-LARGE-3). Uploads and downloads are streamed. A collection
+//! lists the blobs, and reads the entity of each blob that is older than the grace period.
 //!
 //! # Bounds
-//! An upload keeps one part of 8 MiB and the current chunk of its stream in memory. The blob store limits names, for example to 1,024 characters on Azure and
-//! to 255 characters per segment in most file systems, and refuses blobs for entities with longer keys.
+//! An upload keeps one part of 8 MiB and the current chunk of its stream in memory. The blob store limits the length of names, for example to 1,024 characters
+//! on Azure, or to 255 characters per segment in most file systems. It refuses blobs of entities with longer keys.
 //!
 //! # When not to
-//! Store values of a few KiB that are always read in the entity itself. For many small values, use [a series](crate::series).
+//! If values have a few KiB and are always read, store them in the entity itself. For many small values, use [a series](crate::series).
 //!
 //! ```
 //! use std::sync::Arc;

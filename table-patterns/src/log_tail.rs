@@ -1,8 +1,8 @@
 //! Log tail: the newest events in a partition are its first rows (PAT-LOG).
 //!
 //! # Context
-//! Events such as expense claims, alarms and page views are appended, and usually the newest events are read. Reading the first n rows of a partition costs the
-//! same regardless of the partition's length, so the newest event must come first (PAT-LOG-1).
+//! Events such as expense claims, alarms and page views are appended, and usually the newest events are read. The first n rows of a partition can be read at
+//! the same cost, however long the partition is. The newest event must therefore come first (PAT-LOG-1).
 //!
 //! # Key layout
 //! | PartitionKey | RowKey |
@@ -12,23 +12,23 @@
 //! # Guarantee
 //! - No event overwrites another, because [`append`](LogTail::append) inserts and never replaces. Two events with the same tick differ in the tiebreaker, which
 //!   contains the writer's random number and event counter (PAT-LOG-4).
-//! - Events are ordered by tick, latest first. Within a tick, the events of one [`LogTail`] and its clones are in reverse append order. Events from different
-//!   writers have different keys, in arbitrary order.
-//! - The stamps created by [`append`](LogTail::append) for one [`LogTail`] never decrease, even if its clock moves backwards.
-//! - After a lost response, the event is looked up (CON-11). Either it is stored exactly once, or the error reports an unknown outcome.
-//! - A [`LogFollower`] returns each event once, oldest first, if appending the event took no longer than the settling time.
+//! - Events are ordered by tick, latest first. Within a tick, the events of one [`LogTail`] and its clones are in reverse append order. The order of events
+//!   from different writers is arbitrary.
+//! - The stamps that [`append`](LogTail::append) creates for one [`LogTail`] never decrease, even if its clock moves backwards.
+//! - If a response is lost, the event is looked up (CON-11). Either the event is stored exactly once, or the error reports an unknown outcome.
+//! - A [`LogFollower`] returns each event once, oldest first, provided that appending the event took no longer than the settling time.
 //!
 //! # Cost
-//! An append costs one request. Reading the newest n events costs one request per 1,000 events and partition. One event more than n is read, to detect whether
-//! older events exist, so the newest 1,000 events take two requests. A poll by an up-to-date follower takes one request per partition. A follower that is
-//! behind needs a few more requests to find the oldest event it has not returned.
+//! An append costs one request. Reading the newest n events costs one request per 1,000 events and partition. The read includes one event more than n, to find
+//! out whether older events exist, so the newest 1,000 events take two requests. A poll takes one request per partition if the follower is up to date. A
+//! follower that is behind needs a few more requests to find the oldest event that it has not returned.
 //!
 //! # Bounds
-//! A partition's throughput is limited (PAT-LOG-5): 2,000 entities per second on the service. For a higher rate, add a `bucket(stamp, n)` to the
-//! partition key. Appends are then spread over n partitions, and every read queries all n and merges the results.
+//! A partition's throughput is limited (PAT-LOG-5): 2,000 entities per second on the service. For a higher rate, add a `bucket(stamp, n)` to the partition key.
+//! Appends are then distributed over n partitions, and every read queries all n and merges the results.
 //!
 //! # When not to
-//! For log lines that are rarely read, and only by time range, [blobs](crate::log_blobs) are cheaper (PAT-ANTI-2). For events that expire and are deleted
+//! If log lines are rarely read, and only by time range, use [blobs](crate::log_blobs), which are cheaper (PAT-ANTI-2). If events expire and are deleted
 //! together, use [one table per period](crate::periods) (PAT-HVD).
 //!
 //! ```
@@ -75,7 +75,7 @@ pub use follow::LogFollower;
 pub use read::{LogSlice, WholePartitions};
 pub use stamp::{Inverted, LogStamp};
 
-/// A table of events, with the newest event first in each partition.
+/// A table of events. In each partition, the newest event comes first.
 ///
 /// The RowKey of `E` must end with its [`LogStamp`]: `#[row_key(stamp)]`, or `#[row_key("expense_", stamp)]` if other types share the partition. Other
 /// `RowKey`s do not compile. Clones share the writer, so their appends have a common order.
@@ -85,8 +85,8 @@ pub struct LogTail<E, S, O = NoOutbox> {
 }
 
 impl<E: Entity, S, O> LogTail<E, S, O> {
-    /// Creates a handle to a log, with the system clock and a new random writer number. The given [handle](crate::Entities) maintains all patterns declared by
-    /// the event type.
+    /// Creates a handle to a log, with the system clock and a new random writer number. The given [handle](crate::Entities) maintains all patterns that the
+    /// event type declares.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>) -> Self {
         Self::with_clock(entities, Clock::default())
@@ -105,7 +105,7 @@ impl<E: Entity, S, O> LogTail<E, S, O> {
         self.table.table()
     }
 
-    /// Returns the prefix of every RowKey in the log: the literals before the stamp.
+    /// Returns the prefix of every RowKey in the log. It consists of the literals before the stamp.
     fn prefix() -> String {
         let literal = |piece: &KeyPiece| match piece {
             KeyPiece::Literal(text) => Some(*text),

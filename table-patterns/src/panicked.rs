@@ -1,7 +1,7 @@
-//! Converts panics in application code into errors of the items that caused them.
+//! Converts a panic of application code into an error of the item that caused it.
 //!
-//! Workers, followers and sweeps call the application's handlers, projections and codecs for one item after another. A panic becomes the error of the item
-//! being processed, so all other items are still processed. In a program built with `panic = "abort"`, a panic ends the process instead.
+//! Workers, followers and sweeps call the application's handlers, projections and codecs for one item after another. A panic becomes an error of the current
+//! item, so all other items are still processed. If the program is built with `panic = "abort"`, a panic ends the process instead.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,16 +26,16 @@ impl Panicked {
     }
 }
 
-/// Calls application code, converting a panic into an error that contains the description `code`.
+/// Calls application code. Converts a panic into an error that contains the description `code`.
 ///
 /// # Errors
 /// The code's error; `InvalidInput` if it panics.
 pub(crate) fn caught<T>(code: &str, call: impl FnOnce() -> Result<T>) -> Result<T> {
-    // Values shared with later calls belong to the application, which is responsible for their state after a panic.
+    // Values that are shared with later calls belong to the application. It is responsible for their state after a panic.
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| Err(Panicked::error(code, &*panic)))
 }
 
-/// Awaits a future that calls application code, converting a panic into an error that contains the description `code`.
+/// Awaits a future that calls application code. Converts a panic into an error that contains the description `code`.
 ///
 /// # Errors
 /// The future's error, or `InvalidInput` if the code panics.

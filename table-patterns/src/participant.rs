@@ -1,32 +1,34 @@
 //! Participants: application code that adds rows to each write of an entity, in the same transaction.
 //!
 //! # Context
-//! An audit row for each change, a counter, or a message to another system must be written in the same transaction as the entity, for every kind of write. A
-//! [`Participant`] is a pure function that takes the old and the new entity. It returns rows to write in the same transaction, and steps to record for later
-//! execution elsewhere. The library reads the entity, calls the participant, submits the transaction conditional on the entity's `ETag`, and retries if another
-//! writer commits first.
+//! Some rows must be written in the same transaction as an entity, whatever the kind of write: an audit row for each change, a counter, or a message to another
+//! system. A [`Participant`] is a pure function of the old and the new entity. It returns rows to write in the same transaction, and steps to perform later in
+//! other places. The library reads the entity, calls the participant, and submits the transaction conditional on the entity's `ETag`. If another writer commits
+//! first, it retries.
 //!
 //! # Laws
 //! - A participant is pure: for equal old and new entities, it returns equal rows and steps, except for [`Changes::id`] and [`Changes::ticks`]. It is called
-//!   once per attempt, and its result has no effect if the attempt fails.
-//! - The rows are in the entity's table and partition, are not the entity itself, and belong to types that declare no indexes, feeds or copies.
+//!   once per attempt. If the attempt fails, its result has no effect.
+//! - The rows are in the entity's table and partition. None of them is the entity itself. Their types declare no indexes, feeds or copies.
 //! - The steps are idempotent; see [`Step`].
-//! - The result for a change from `old` to `new` accounts for the rows added earlier for `old`: it removes them or keeps them as a record.
+//! - For a change from `old` to `new`, the participant deals with the rows that it added for `old`: it removes them, or keeps them as a record.
 //!
 //! # Guarantee
 //! Rows and steps are written atomically with the entity. This holds for every write through a [handle](crate::Entities) with the participant, including bulk
-//! inserts, [units](crate::unit) and deletions with parts. If a row is refused, the write fails, and the error contains the participant's name.
+//! inserts, [units](crate::unit) and deletions with parts. If a row is refused, the write fails, and the error contains the name of the participant.
 //!
 //! # Cost
-//! A write takes one extra operation per row, and one for all of the entity's steps. Every write of a stored entity reads it first, as for indexes.
+//! A write takes one more operation per row, and one for all of the entity's steps. Every write of a stored entity first reads the entity, as with indexes.
 //!
 //! # Bounds
-//! Rows count towards the transaction's limits of 100 operations and 4 MiB. If a participant replaces the same row for several entities in a transaction
-//! ([`Changes::insert_or_replace`]), the last of these writes wins, as with separate transactions. Two participants with different names cannot write the same
-//! row in a transaction. The stored schema of a row's type is not checked. Before a newer release adds an optional property, an index, a feed or copies to the
-//! type, stop the programs whose participants write its rows. Backfills and repairs of indexes do not change entity values, and do not call participants. A
-//! participant is attached to a store, so programs that do not attach it write entities without its rows. If all programs must follow a rule, declare it on the
-//! struct instead.
+//! - Rows count towards the transaction's limits of 100 operations and 4 MiB.
+//! - If a participant replaces the same row for several entities in one transaction ([`Changes::insert_or_replace`]), the last of these writes wins, as in
+//!   separate transactions. Two participants with different names cannot write the same row in one transaction.
+//! - The stored schema of a row's type is not checked. Before a newer release adds an optional property, an index, a feed or copies to the type, stop the
+//!   programs whose participants write its rows.
+//! - Backfills and repairs of indexes do not change the values of entities, and do not call participants.
+//! - A participant is attached to a store. A program that does not attach it writes entities without the participant's rows. If all programs must follow a
+//!   rule, declare the rule on the struct instead.
 //!
 //! # When not to
 //! To find an entity by another key, use an [index](crate::index). To follow every change in order, use the [feed](crate::feed).
@@ -102,7 +104,7 @@ use crate::outbox::Step;
 pub use attach::WithParticipants;
 pub(crate) use attach::{Participants, deletion, is_attached};
 
-/// A pattern or application type that adds rows whenever an entity of type `E` is written. See [the module](self) for the laws it must obey.
+/// A pattern or application type that adds rows whenever an entity of type `E` is written. It must obey the laws in [the module](self).
 #[diagnostic::on_unimplemented(
     message = "[T241] `{Self}` is not a participant of the writes of `{E}`",
     label = "expected a type with `impl Participant<{E}>`",
@@ -110,21 +112,21 @@ pub(crate) use attach::{Participants, deletion, is_attached};
     note = "a participant is a type and not a closure, because its name identifies its rows in errors"
 )]
 pub trait Participant<E>: Send + Sync {
-    /// Returns the participant's name, which appears in errors and in transaction descriptions.
+    /// Returns the participant's name. It appears in errors and in descriptions of transactions.
     fn name(&self) -> &'static str;
 
-    /// Adds the rows and steps for the change from `old` to `new`. `None` means that the entity does not exist; at least one of the two is `Some`.
+    /// Adds the rows and steps for the change from `old` to `new`. `None` means that the entity does not exist. At least one of the two is `Some`.
     ///
     /// # Errors
-    /// Any error from [`Changes`] or from the participant itself. In this case, the entity is not written.
+    /// Any error from [`Changes`] or from the participant itself. The entity is then not written.
     fn changes(&self, old: Option<&E>, new: Option<&E>, out: &mut Changes) -> Result<()>;
 }
 
-/// The rows and steps added by participants to one entity's write.
+/// The rows and steps that participants add to the write of one entity.
 #[derive(Debug)]
 pub struct Changes {
     source: EntityKey,
-    /// The table declared by the entity's type.
+    /// The table that the entity's type declares.
     table: &'static str,
     by: &'static str,
     pace: Runtime,
@@ -150,27 +152,27 @@ impl Changes {
         self
     }
 
-    /// Returns the key of the entity being written.
+    /// Returns the key of the entity that is written.
     #[must_use]
     pub const fn source(&self) -> &EntityKey {
         &self.source
     }
 
-    /// Returns the person or program on whose behalf the entity is written, if set on the
-    /// [handle](crate::Entities::with_actor) or the [unit](crate::unit::UnitOfWork::with_actor).
+    /// Returns the person or program for which the entity is written, if the [handle](crate::Entities::with_actor) or the
+    /// [unit](crate::unit::UnitOfWork::with_actor) sets it.
     #[must_use]
     pub fn actor(&self) -> Option<&str> {
         self.context.actor.as_deref()
     }
 
-    /// Returns the identifier of the request that caused the write, if set on the [handle](crate::Entities::with_correlation_id) or the
-    /// [unit](crate::unit::UnitOfWork::with_correlation_id).
+    /// Returns the identifier of the request that caused the write, if the [handle](crate::Entities::with_correlation_id) or the
+    /// [unit](crate::unit::UnitOfWork::with_correlation_id) sets it.
     #[must_use]
     pub fn correlation_id(&self) -> Option<&str> {
         self.context.correlation_id.as_deref()
     }
 
-    /// Returns the current time in [ticks](table_core::ticks), from the handle's clock.
+    /// Returns the current time in [ticks](table_core::ticks), by the handle's clock.
     #[must_use]
     pub fn ticks(&self) -> u64 {
         self.pace.now()
@@ -185,8 +187,8 @@ impl Changes {
     /// Adds an operation that inserts a row. The row must not exist (INS-1).
     ///
     /// # Errors
-    /// `CommandsInBatchActOnDifferentPartitions` (EGT-5) if the row is in another partition; `InvalidInput` (EGT-1) if its type is declared in a different
-    /// table than the entity's type; any error from encoding the row.
+    /// `CommandsInBatchActOnDifferentPartitions` (EGT-5) if the row is in another partition; `InvalidInput` (EGT-1) if the row's type is declared in a
+    /// different table than the entity's type; any error from encoding the row.
     pub fn insert<R: PlainEntity>(&mut self, row: &R) -> Result<()> {
         let kind = OperationKind::Insert(row.to_row()?);
         self.write::<R>(row.key_of()?, kind)
@@ -209,7 +211,7 @@ impl Changes {
         self.write::<R>(key.into_key()?, OperationKind::Delete(IfMatch::Any))
     }
 
-    /// Adds an operation on a row in the entity's partition, for patterns with custom row encodings.
+    /// Adds an operation on a row in the entity's partition. Patterns with their own row encodings use this function.
     pub fn operation(&mut self, operation: Operation) {
         self.rows.push((self.by, operation));
     }
@@ -234,7 +236,7 @@ impl Changes {
             );
             Error::new(ErrorCode::CommandsInBatchActOnDifferentPartitions, message).with_rule("EGT-5")
         } else if !table.eq_ignore_ascii_case(self.table) {
-            // The declared names are compared, because a period table's actual name is different.
+            // The declared names are compared, because the actual name of a period's table is different.
             let message = format!(
                 "participant `{by}` added a row of table `{table}` to the write of an entity of table `{}`; declare both in one table \
                  (`#[entity(table = \"…\")]`), or add a step instead",

@@ -1,4 +1,4 @@
-//! A backfill's resume position within its key ranges, as recorded in the stored schema.
+//! The resume position of a backfill within its key ranges, as recorded in the stored schema.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,15 +11,15 @@ use table_core::store::TableStore;
 
 use crate::omitted::{Unreadable, WholePage, whole_page};
 
-/// A resume position in a list of key ranges: the index of a range, and a continuation token within it. The default is the start.
+/// A resume position in a list of key ranges. It consists of the index of a range and a continuation token within this range. The default is the start.
 ///
-/// A resume position is valid only for the ranges with which it was created. Another release of the program can have different ranges, for example because it
-/// declares another index. The pass then restarts, which is always correct, because processing a row twice is harmless.
+/// A resume position is valid only for the ranges for which it was created. Another release of the program can have different ranges, for example because it
+/// declares another index. The pass then restarts. This is always correct, because processing a row twice is harmless.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Position {
     range: usize,
     from: Option<Continuation>,
-    /// The hash of the ranges, or `None` at the start. Different versions of the standard library may compute different hashes.
+    /// The hash of the ranges. `None` at the start. Different versions of the standard library may compute different hashes.
     ranges: Option<u64>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct PageAt {
     pub(crate) unreadable: Vec<Unreadable>,
     /// The position just past the page, or `None` at the end of the last range.
     pub(crate) next: Option<Position>,
-    /// `true` if the position was unusable and the first page was read instead, so the pass starts again.
+    /// `true` if the position was unusable. The first page was then read instead, and the pass starts again.
     pub(crate) is_restart: bool,
 }
 
@@ -54,7 +54,7 @@ impl Position {
         self.range == 0 && self.from.is_none()
     }
 
-    /// Parses a resume position. Returns the start for any other string, including an older release's resume position, which contains no hash.
+    /// Parses a resume position. Any other string means the start. This includes the resume positions of older releases, which contain no hash.
     pub(crate) fn read(text: &str) -> Self {
         let parsed = || -> Option<Self> {
             let mut words = text.split(' ');

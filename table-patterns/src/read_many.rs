@@ -1,4 +1,4 @@
-//! Reads many rows by key: adjacent keys in pages if the store returns rows in key order, all other keys by point queries.
+//! Reads many rows by key. If the store returns rows in key order, adjacent keys are read in pages. All other keys are read by point queries.
 
 use std::ops::Bound;
 
@@ -11,15 +11,15 @@ use table_core::{Error, Result};
 use crate::omitted::is_unreadable;
 use crate::requests::{self, CONCURRENCY};
 
-/// The minimum number of ascending keys in one partition that are read in pages instead of as single rows.
+/// The minimum number of ascending keys of one partition that are read in pages. Fewer keys are read one by one.
 const SOME: usize = 8;
-/// Limits the number of unneeded rows that are read. A page has at most two rows per requested key, and paging stops once more than two rows have been read per
-/// key found.
+/// Limits the number of rows that are read without need. A page has at most two rows per requested key. Paging stops when a page has more than two rows per key
+/// found on it.
 const AROUND: usize = 2;
 /// The maximum number of rows in a page.
 const PAGE: usize = 1_000;
 
-/// Reads the rows with the given keys. Returns them in the order of `keys`, with `None` for each missing row.
+/// Reads the rows with the given keys. Returns them in the order of `keys`. A missing row is `None`.
 pub(crate) async fn rows<S: TableStore, T: Send>(
     of: (&S, &TableName),
     keys: &[EntityKey],
@@ -29,9 +29,9 @@ pub(crate) async fn rows<S: TableStore, T: Send>(
     rows_or(of, keys, select, read, Err).await
 }
 
-/// Reads the rows with the given keys, as [`rows`] does. A row that the store cannot represent does not block the others: `unreadable` converts its error.
+/// Reads the rows with the given keys, like [`rows`]. If the store cannot represent a row, `unreadable` converts the error, and the other rows are still read.
 ///
-/// Pages omit such rows. If a page omits rows, the requested keys that the page does not contain are read one by one.
+/// Pages omit such rows. If a page omits rows, the requested keys that are missing from the page are read one by one.
 pub(crate) async fn rows_or<S: TableStore, T: Send>(
     (store, table): (&S, &TableName),
     keys: &[EntityKey],
@@ -83,7 +83,7 @@ pub(crate) async fn rows_or<S: TableStore, T: Send>(
 struct Pages<'k, 'a, T> {
     /// The rows found.
     found: Vec<(usize, T)>,
-    /// The requested keys that were not found on pages that omit rows. Their rows are read one by one.
+    /// The requested keys that were missing from pages that omit rows. Their rows are read one by one.
     omitted: Vec<(usize, &'a EntityKey)>,
     /// The remaining keys, which the pages have not reached.
     rest: &'k [(usize, &'a EntityKey)],

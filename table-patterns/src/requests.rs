@@ -1,7 +1,7 @@
 //! Helpers that run requests concurrently (IMP-5).
 //!
-//! The futures are boxed and store their results in shared memory. As a result, the large polling code is independent of the result type, and is compiled once
-//! in this crate instead of in each program.
+//! The futures are boxed and store their results in shared memory. The large polling code is therefore independent of the result type, and is compiled once in
+//! this crate instead of in each program.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,14 +14,14 @@ use table_core::Result;
 /// The default number of concurrent requests.
 pub(crate) const CONCURRENCY: usize = 16;
 
-/// Runs reads concurrently and returns their results in order. The first error cancels the remaining reads.
+/// Runs reads concurrently. Returns their results in order. The first error cancels the remaining reads.
 pub(crate) fn in_order<'a, T: Send + 'a>(
     reads: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
 ) -> BoxFuture<'a, Result<Vec<T>>> {
     let (mut to_ask, mut answers) = (Some(boxed(reads)), Vec::new());
     let mut rest: Option<BoxFuture<'a, Result<Vec<T>>>> = None;
-    // An in-process store completes immediately, so no stream is built until a read has to wait.
+    // An in-process store answers immediately, so no stream is built until a read has to wait.
     let work = move |context: &mut Context<'_>| {
         while let Some(mut reads) = to_ask.take() {
             let Some(mut read) = reads.next() else { break };
@@ -44,7 +44,7 @@ pub(crate) fn in_order<'a, T: Send + 'a>(
     poll_fn(work).boxed()
 }
 
-/// Runs writes concurrently and returns their results in completion order. A failed write does not cancel the others.
+/// Runs writes concurrently. Returns their results in completion order. A failed write does not cancel the others.
 pub(crate) fn all<'a, T: Send + 'a>(
     writes: impl IntoIterator<Item: Future<Output = T> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
@@ -67,7 +67,7 @@ pub(crate) fn all<'a, T: Send + 'a>(
     .boxed()
 }
 
-/// Runs fallible writes concurrently. Waits until all have completed, then returns their results or one of the errors.
+/// Runs writes concurrently, and waits until all have completed. Returns their results, or one of the errors.
 pub(crate) async fn all_done<'a, T: Send + 'a>(
     writes: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
@@ -76,7 +76,7 @@ pub(crate) async fn all_done<'a, T: Send + 'a>(
     writes.await.into_iter().collect()
 }
 
-/// Runs boxed reads concurrently and returns their results in read order.
+/// Runs boxed reads concurrently. Returns their results in the order of the reads.
 fn ordered<'a, T: Send + 'a>(
     reads: impl Iterator<Item = BoxFuture<'a, Result<T>>> + Send + 'a,
     at_once: usize,
@@ -106,7 +106,7 @@ fn ordered<'a, T: Send + 'a>(
     .boxed()
 }
 
-/// Boxed futures that store their results in shared memory.
+/// Boxed futures. They store their results in shared memory.
 type Requests<'a, T> = Box<dyn Iterator<Item = BoxFuture<'a, T>> + Send + 'a>;
 
 /// Polls reads concurrently. The first error, in read order, cancels the remaining reads.
@@ -119,12 +119,12 @@ fn drive_all(writes: Requests<'_, ()>, at_once: usize) -> BoxFuture<'_, ()> {
     stream::iter(writes).buffer_unordered(at_once).collect().boxed()
 }
 
-/// Locks the shared results. Ignores poisoning, because no code panics while it holds the lock.
+/// Locks the shared results. Poisoning can be ignored, because no code panics while it holds the lock.
 fn lock<T>(results: &Mutex<T>) -> MutexGuard<'_, T> {
     results.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Boxes each future only when it starts, so only futures in flight are in memory.
+/// Boxes each future only when it starts. Only the futures in flight are then in memory.
 fn boxed<'a, T>(
     futures: impl IntoIterator<Item: Future<Output = T> + Send + 'a, IntoIter: Send + 'a>,
 ) -> Box<dyn Iterator<Item = BoxFuture<'a, T>> + Send + 'a> {

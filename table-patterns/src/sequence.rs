@@ -1,7 +1,7 @@
-//! Sequences: consecutive numbers in a partition, such as `ticket 000123`, either without gaps or without contention on a single row.
+//! Sequences: consecutive numbers in a partition, such as `ticket 000123`. They have either no gaps or no contention on a single row.
 //!
 //! # Context
-//! Users refer to tickets, invoices and orders by number. Table storage has no counter. Two writers that each search for the largest number both get the same
+//! Users refer to tickets, invoices and orders by number. Table storage has no counter. If two writers both search for the largest number, they get the same
 //! next number.
 //!
 //! # Two types
@@ -14,27 +14,29 @@
 //! | concurrency | one writer at a time, limited by the partition's commits per second | unlimited |
 //!
 //! # Key layout
-//! A sequence is stored in one row in the partition where its numbers are used. The row's `RowKey` is `U+FFFC sequence_` followed by the sequence's name. Its
-//! properties are `Next` (Int64) and `Owner` (String), the name of the entity type's schema. Numbers below `Next` have been allocated. Workers and readers of
-//! the partition skip the row; a [migration](crate::migrate) copies it.
+//! A sequence is stored in one row, in the partition where its numbers are used. The row's `RowKey` is `U+FFFC sequence_` followed by the sequence's name.
+//! `Next` (Int64) is the next number: all numbers below it have been allocated. `Owner` (String) is the name of the entity type's schema. Workers and readers
+//! of the partition skip the row; a [migration](crate::migrate) copies it.
 //!
 //! # Guarantee
-//! A number is committed at most once, despite failures and concurrent processes. `Next` is changed only if the row's `ETag` is still current, and only
-//! [`set`](GaplessSequence::set) can lower `Next` while the row exists. If a gapless unit fails, the next unit gets the same number. Both types may allocate
-//! numbers from the same sequence, which can then have gaps. A sequence belongs to the entity type that allocates its first number. Another entity type that
-//! uses a sequence with the same name in the partition gets an error; to share numbers, two entity types must allocate them through one handle.
+//! A number is committed at most once, despite failures and concurrent processes. `Next` is changed only if the row's `ETag` is still current. While the row
+//! exists, only [`set`](GaplessSequence::set) can lower `Next`. If a gapless unit fails, the next unit gets the same number. Both types may allocate numbers
+//! from the same sequence, which can then have gaps.
+//!
+//! A sequence belongs to the entity type that allocates its first number. If another entity type uses a sequence with the same name in the partition, it gets
+//! an error. To share numbers, two entity types must allocate them through one handle.
 //!
 //! # Bounds
-//! Whenever a sequence's row is removed or rewound, restart the programs that use a [`BlockSequence`]. They still hold blocks of numbers that the sequence will
-//! assign a second time. This applies to [`set`](GaplessSequence::set), a restore from a backup, an import, the deletion of the table, and the
-//! [erasure](crate::tenant) of a tenant that later returns.
+//! Whenever the row of a sequence is removed or set back, restart the programs that use a [`BlockSequence`]. They still hold blocks of numbers that the
+//! sequence will assign a second time. This applies to [`set`](GaplessSequence::set), to a restore from a backup, to an import, to the deletion of the table,
+//! and to the [erasure](crate::tenant) of a tenant that later returns.
 //!
 //! Numbers start at 1 and end at `i64::MAX - 1`, because the next number is stored as an `Int64`. If the response to the commit of a gapless unit is lost
 //! ([`Error::is_ambiguous`]), check whether the entity exists before writing it again, as for any unit.
 //!
 //! # When not to
-//! If no user reads the number, use a random identifier, which takes no requests.
-//! If the number must represent time, use [`LogStamp`](crate::log_tail::LogStamp).
+//! If no user reads the number, use a random identifier, which takes no requests. If the number must represent time, use
+//! [`LogStamp`](crate::log_tail::LogStamp).
 //!
 //! ```
 //! use table_patterns::EntityStore;

@@ -1,37 +1,38 @@
 //! Data series: the values of one period, stored as properties of one entity (PAT-SER).
 //!
 //! # Context
-//! This pattern is for values such as message counts or sensor readings: one value is written per hour, and a day's values are read together. With one entity
-//! per value, a day would need 24 rows, at 24 times the cost.
+//! This pattern is for values such as message counts or sensor readings. One value is written per hour, and the values of a day are read together. With one
+//! entity per value, a day would need 24 rows, at 24 times the cost.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
 //! |---|---|---|
 //! | the owner of the series, `000123` | the period, `20140423` | one property per slot, `Hour00` to `Hour23`, and the entity's own properties |
 //!
-//! A slot without a value has no property. The entity is declared without its slots; the trait [`Series`] adds them.
+//! A slot without a value has no property. The entity is declared without its slots, which the trait [`Series`] adds.
 //!
 //! # Guarantee
-//! - [`set`](SeriesTable::set) merges one slot, and leaves the other slots and the entity's own properties unchanged (PAT-SER-2). The last writer wins.
-//! - [`increment`](SeriesTable::increment) loses no update. It is a read-modify-write conditional on the `ETag`. If another writer commits first, it retries
-//!   after a [backoff](table_core::retry), a limited number of times (PAT-SER-3). A sum that its type cannot represent is an error.
-//! - On backends that can lose responses, an increment stores an identifier. After a lost response, it looks up the identifier, and returns the sum if the
-//!   identifier has been stored. If the outcome remains unknown, for example after another writer's increment, the result is [an ambiguous
+//! - [`set`](SeriesTable::set) merges one slot. The other slots and the entity's own properties stay unchanged (PAT-SER-2). The last writer wins.
+//! - [`increment`](SeriesTable::increment) loses no update. It is a read-modify-write that is conditional on the `ETag`. If another writer commits first, it
+//!   retries after a [backoff](table_core::retry), a limited number of times (PAT-SER-3). If the slot's type cannot represent the sum, the result is an error.
+//! - On backends that can lose responses, an increment stores an identifier. After a lost response, it looks for this identifier. If the identifier has been
+//!   stored, it returns the sum. If the outcome remains unknown, for example because another writer has also incremented, the result is [an ambiguous
 //!   error](crate::Error::is_ambiguous), and the increment is not repeated (CON-11).
 //!
 //! # Cost
-//! Reading a day takes one request (PAT-SER-1), and reading several days takes one range query. Setting a slot takes one merge, preceded by a read if the
-//! entity has indexes, copies or participants. If the entity has properties of its own, a period's first slot takes an insert after the failed merge. An
-//! increment takes a read and a merge, repeated after each conflict. On a cloud account, an increment also stores an identifier in the `OperationId` property,
-//! which uses 46 bytes of the entity and one of its 252 properties. The identifier is omitted if the entity has no spare property, or if the increment writes
-//! other rows in its transaction.
+//! Reading a day takes one request (PAT-SER-1), and reading several days takes one range query. Setting a slot takes one merge, and before it a read if the
+//! entity has indexes, copies or participants. If the entity has properties of its own, the first slot of a period takes an insert after the failed merge. An
+//! increment takes a read and a merge, which are repeated after each conflict.
+//!
+//! On a cloud account, an increment also stores an identifier in the `OperationId` property. It uses 46 bytes of the entity and one of its 252 properties. The
+//! identifier is omitted if the entity has no spare property, or if the increment writes other rows in its transaction.
 //!
 //! # Bounds
-//! An entity has at most 252 properties, and a series with more does not compile (PAT-SER-4); use [wide entities](crate::wide) instead. Writes to one entity
-//! are serialised. If many writers increment concurrently, give each writer a separate series, and add up the series when reading.
+//! An entity has at most 252 properties. A series with more does not compile (PAT-SER-4); use [wide entities](crate::wide) instead. Writes to one entity happen
+//! one after another. If many writers increment concurrently, give each writer its own series, and add up the series when reading.
 //!
 //! # When not to
-//! If values are looked up by criteria other than their slot, or have further properties, store each value as an entity. If a long series is always read
+//! If values are found by criteria other than their slot, or have further properties, store each value as an entity. If a long series is always read
 //! completely, use [a blob](crate::large).
 //!
 //! ```
@@ -88,11 +89,11 @@ pub use row::SeriesRow;
 pub use table::SeriesTable;
 pub(crate) use table::{only_slots, slot_name, sum_overflow, with_slots};
 
-/// An entity with slots in addition to its properties. Slots are values of one type, each stored as one property.
+/// An entity with slots in addition to its properties. Slots are values of one type. Each is stored as one property.
 ///
-/// The entity may declare indexes, a feed and copies, like any other entity: [`SeriesTable`] uses its [handle](crate::Entities), and
-/// [`put_series`](crate::unit::UnitOfWork::put_series) adds rows with slots to a [unit of work](crate::unit). Derived rows, such as index entries
-/// and view rows, contain only the entity's own properties. Reading a slot through an index does not compile.
+/// Like any other entity, the entity may declare indexes, a feed and copies: [`SeriesTable`] uses its [handle](crate::Entities).
+/// [`put_series`](crate::unit::UnitOfWork::put_series) adds rows with slots to a [unit of work](crate::unit). Derived rows, such as index entries and view
+/// rows, contain only the entity's own properties. Reading a slot through an index does not compile.
 #[diagnostic::on_unimplemented(
     message = "[T254] `{Self}` is not a series",
     label = "expected an entity with `impl Series`",
@@ -101,10 +102,10 @@ pub(crate) use table::{only_slots, slot_name, sum_overflow, with_slots};
 pub trait Series: Entity {
     /// The type of a slot's value, such as `i32` for counts or `f64` for measurements. It cannot be an `Option`, because an empty slot is not stored.
     type Value: Property;
-    /// The property names of the slots, in order: [`HOURS`], or names generated by [`slot_names!`](crate::slot_names).
+    /// The property names of the slots, in order. Use [`HOURS`], for example, or names generated by [`slot_names!`](crate::slot_names).
     const SLOTS: &'static [&'static str];
 
-    /// Returns the column of a slot, for use in filters, or `None` if the slot does not exist. Slots are counted from 0.
+    /// Returns the column of a slot, for filters. Returns `None` if the slot does not exist. Slots are counted from 0.
     ///
     /// ```
     /// # use table_patterns::{Entity, series::{self, Series}};
@@ -127,7 +128,7 @@ pub trait Series: Entity {
 
 /// Checks at compile time that the slots and the properties fit into one entity and have different names (PAT-SER-4).
 pub(crate) const fn check_slots<E: Entity>(slots: &[&str], more: usize) {
-    // A chunked value is stored as several properties, all listed in the schema.
+    // A chunked value is stored as several properties. The schema lists all of them.
     let properties = E::SCHEMA.properties;
     let kind = if E::SCHEMA.kind.is_some() { 1 } else { 0 };
     assert!(!slots.is_empty(), "a series has slots");

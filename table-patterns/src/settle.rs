@@ -1,4 +1,4 @@
-//! Settles recorded changes: makes remote index entries and copies consistent with their entities (PAT-INTER-3).
+//! Settles recorded changes. Makes remote index entries and copies consistent with their entities (PAT-INTER-3).
 
 use table_core::entity::Entity;
 use table_core::store::TableStore;
@@ -11,16 +11,16 @@ use crate::index::{Derived, RemoteChange};
 use crate::work::handler::Delivery;
 
 impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Makes index entries or copies in other partitions or tables consistent with the current state of their entity. Returns the number of written rows.
-    /// Call this function at least once for each recorded change. It is idempotent.
+    /// Makes the index entries or copies of an entity in other partitions or tables consistent with its current state. Returns the number of written rows. This
+    /// function is idempotent. Call it at least once for each recorded change.
     ///
-    /// `docs/convergence.md` proves convergence. The order of two changes to an index is unknown here, so each index key has a guard: a row that every write to
-    /// the key's entry changes. The guard is read before the entity, and written together with the entry. If two calls settle the same key, the call that read
-    /// the older entity fails. A worker also knows the change's version, so it can detect stale reads.
+    /// The order of two changes to an index is not known here. Therefore, each index key has a guard: a row that every write to the key's entry changes. The
+    /// guard is read before the entity, and written together with the entry. If two calls settle the same key, the call that read the older entity fails. A
+    /// worker also knows the version of the change, so it can detect stale reads. `docs/convergence.md` proves convergence.
     ///
     /// # Errors
-    /// - `UniqueViolation` if another entity has the same unique value. No transaction spans partitions, so the write could not prevent this. The change
-    ///   remains recorded and must be resolved manually (PAT-EC-4).
+    /// - `UniqueViolation` if another entity has the same unique value. The write could not prevent this, because no transaction spans partitions. The change
+    ///   remains recorded, and must be resolved manually (PAT-EC-4).
     /// - `IndexListFull` if a list has reached its maximum size (PAT-IX-4).
     /// - `SchemaMismatch` if this program must not write; any error from the store.
     pub async fn settle(&self, change: &RemoteChange) -> Result<usize> {
@@ -35,7 +35,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
     ) -> Result<usize> {
         if let Derived::Index(index) = &change.of {
             let is_genuine = call.is_none_or(|call| call.is_genuine);
-            // IMPORTANT: a version recorded by another program cannot be trusted, so it is not stored in a guard.
+            // IMPORTANT: a version that another program has recorded cannot be trusted, so it is not stored in a guard.
             let generation = call.filter(|_| is_genuine).and_then(|call| call.version);
             return self.settle_index(index, change, (generation, is_genuine)).await;
         }

@@ -1,6 +1,6 @@
-//! A sleep shared by several tasks, so a waiting task needs no separate timer.
+//! A sleep that several tasks share. A waiting task then needs no timer of its own.
 //!
-//! A sleep may outlive the task and the async runtime in which it was started. The runtime's timer then panics or never fires.
+//! A sleep may outlive the task and the async runtime that started it. The runtime's timer then panics, or never fires.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use table_core::runtime::{Runtime, ticks_of};
 
-/// The minimum delay after its scheduled end before a sleep counts as ended.
+/// The minimum time after its scheduled end at which an overdue sleep counts as ended.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// The reason for the end of a sleep.
@@ -23,8 +23,8 @@ pub(crate) enum SleepEnd {
     Panicked,
 }
 
-/// A sleep shared by its clones, which all end together. It ends early if the sleep function panics. If the sleep function does not wake it, for example
-/// because its async runtime is suspended, it ends at the first poll after twice its length, but no earlier than [`GRACE`] after its scheduled end.
+/// A sleep that its clones share. They all end together. It ends early if the sleep function panics. The sleep function may also never wake it, for example
+/// because its async runtime is suspended. The sleep then ends at the first poll after twice its length, but no earlier than [`GRACE`] after its scheduled end.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedSleep {
     end: Shared<BoxFuture<'static, SleepEnd>>,
@@ -47,7 +47,7 @@ impl SharedSleep {
         self.end.peek().is_some() || self.is_overdue()
     }
 
-    /// Returns `true` if the sleep is overdue, or if the clock has moved backwards to before its start.
+    /// Returns `true` if the sleep is overdue, or if the clock was set back to a time before its start.
     fn is_overdue(&self) -> bool {
         let most = ticks_of(self.length.saturating_add(self.length.max(GRACE)));
         self.runtime.now().checked_sub(self.begun).is_none_or(|passed| passed > most)

@@ -1,11 +1,11 @@
-//! Checks that a store's Timestamps determine the order of its changes, as required by guarded steps without versions.
+//! Checks that a store's Timestamps determine the order of its changes. Guarded steps without versions require this.
 
 use std::time::Duration;
 
 use table_core::store::TableStore;
 use table_core::{Error, Fault, Result};
 
-/// The error for guarded steps without versions on a store whose Timestamps do not determine the order of changes.
+/// The error for a guarded step without a version, if the store's Timestamps do not determine the order of changes.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error(
     "guarded steps are ordered by the Timestamps of their changes, but this store gives them in steps of {step:?}; number the \
@@ -21,7 +21,7 @@ pub(crate) fn is_known<S: TableStore>(store: &S) -> bool {
     store.capabilities().timestamp_step <= 1
 }
 
-/// Checks that the store's Timestamps determine the order of changes, as required by guarded steps without versions.
+/// Checks that the store's Timestamps determine the order of changes. Guarded steps without versions require this.
 ///
 /// # Errors
 /// `Unsupported` (ETAG-6) if the store's Timestamps are too coarse.

@@ -5,33 +5,36 @@
 //! customer. All of these writes must happen, or none.
 //!
 //! # Guarantee
-//! - All or nothing (EGT-9). This covers entities of any type in one table, index rows, [participants](crate::participant)' rows, [feed](crate::feed) records,
-//!   conditions and recorded steps.
-//! - Replace, update and delete are conditional on the `ETag` of the entity passed in.
+//! - A commit is all or nothing (EGT-9). It covers entities of any type in one table, and all rows that belong to them: index rows, the rows of
+//!   [participants](crate::participant), [feed](crate::feed) records, conditions and recorded steps.
+//! - Replace, update and delete require that the entity still has the `ETag` with which it was read.
 //! - If a list or an index row has changed since it was read, the unit rereads it and retries. If an entity has changed, `commit` fails with
 //!   `UpdateConditionNotSatisfied`, and the error contains the entity's key.
 //!
 //! # Cost
-//! A commit takes one request, plus one read for each list, and one read for each index row if the index may be incomplete. In a partition with a feed or
-//! with intents (rows that record steps), the first commit also registers the partition. Each intent also sends a message.
+//! A commit sends one request. It also sends one read for each list, and one read for each index row whose index may be incomplete. The first commit in a
+//! partition that has a feed or intents (rows that record steps) also registers the partition. Each intent also sends a message.
 //!
 //! A [transaction](crate::Entities::transaction) that finds rows written by another process also reads the partition's reservations, with one query. After
-//! three lost attempts, it reserves the partition with a row whose `RowKey` begins with `U+FFFC reservation_`. This takes one query and one write, and the
-//! transaction's commit deletes the row. If no other process writes to the partition, none of these requests is sent.
+//! three lost attempts, the transaction reserves the partition: it writes a row whose `RowKey` begins with `U+FFFC reservation_`. The reservation takes one
+//! query and one write, and the transaction's commit deletes the row. If no other process writes to the partition, none of these requests is sent.
 //!
 //! # Bounds
 //! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1, EGT-5). A call
-//! that would exceed a limit fails, and its error lists the contributions. The sizes of recorded steps and feed entries are checked only at commit time, and
-//! the commit fails with `RequestBodyTooLarge`. On a store that measures a transaction by its request body, the same applies to index rows.
+//! that would exceed a limit fails. The error lists how many operations or bytes each pattern contributed.
 //!
-//! On a store that [supports checks](table_core::store::Capabilities::checks), such as the engine, a condition is a check, which writes nothing. The Table
-//! service protocol has no checks: there, [`require`](UnitOfWork::require) is an empty merge, which changes the entity's `ETag`, and
-//! [`require_absent`](UnitOfWork::require_absent) is refused. For entities with [copies](crate::copies), the commit also reads the copied entities and the
-//! holders of the copies. If their rows exceed a limit, the commit fails.
+//! Some sizes are checked only at commit time. If recorded steps or feed entries are too large, the commit fails with `RequestBodyTooLarge`. On a store that
+//! measures a transaction by its request body, the same applies to index rows.
+//!
+//! On a store that [supports checks](table_core::store::Capabilities::checks), such as the engine, a condition is a check, which writes nothing. The protocol
+//! of the Table service has no checks. On such a store, [`require`](UnitOfWork::require) sends an empty merge, which changes the entity's `ETag`, and
+//! [`require_absent`](UnitOfWork::require_absent) is refused.
+//!
+//! For entities with [copies](crate::copies), the commit also reads the copied entities and the entities that hold copies. If their rows exceed a limit, the
+//! commit fails.
 //!
 //! # When not to
-//! To write one entity, use the handle's methods. For more writes than fit into one transaction, use
-//! [bulk](crate::Entities::bulk), which is not atomic.
+//! To write a single entity, use the handle's methods. If the writes do not fit into one transaction, use [bulk](crate::Entities::bulk), which is not atomic.
 //!
 //! ```
 //! use table_patterns::EntityStore;
@@ -140,7 +143,7 @@ pub use share::UnitShare;
 pub(crate) use transaction::Decide;
 pub use was_read::WasRead;
 
-/// Entity writes in one partition, and the rows of their patterns, committed atomically. See [the module](self).
+/// A set of entity writes in one partition, committed atomically together with the rows of their patterns. See [the module](self).
 ///
 /// If a non-empty unit is dropped without a commit, nothing is written, and a `WARN` event is emitted.
 #[must_use = "a unit does nothing until it is committed; bind it with `let mut`, and write `.commit().await?` after its writes"]
@@ -153,7 +156,7 @@ pub struct UnitOfWork<S, O> {
     /// The row versions last seen by transactions of the handle that created the unit.
     seen: SeenPartitions,
     draft: Draft<'static>,
-    /// The kind of each entity write in the batch. Conditions are included, although they return no version.
+    /// The kind of each write in the batch. Conditions are included, although they do not return a version.
     acts: Vec<Act>,
     /// The feed and the indexes of the handle that created the unit, for entity types without their own handle.
     feed: Feed<S>,
@@ -171,7 +174,8 @@ pub struct UnitOfWork<S, O> {
     slots: HashMap<RowKey, Row>,
     /// The state for detecting other processes' transactions and waiting for them, or `None` outside a transaction.
     rivals: Option<Rivals>,
-    /// The writes and steps so far, to warn of a unit that is dropped without a commit. A transaction commits its unit itself, and adds none.
+    /// Counts the writes and steps added so far, for the warning when a unit is dropped without a commit. A transaction commits its unit itself, so it adds
+    /// none.
     uncommitted: Uncommitted,
 }
 
@@ -230,25 +234,26 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self
     }
 
-    /// Returns the maximum number of operations in the unit's transaction, including the operations of contributors and the outbox.
+    /// Returns the largest number of operations that the unit's transaction can have, including the operations of contributors and the outbox.
     #[must_use]
     pub fn operations(&self) -> usize {
         self.draft.planned().operations()
     }
 
-    /// Returns the number of operations from each contributor: `entities`, `intents` (recorded steps), and every index and pattern by name.
+    /// Returns the number of operations per contributor. Entities are counted as `entities`, recorded steps as `intents`, and each index and pattern by its
+    /// name.
     #[must_use]
     pub fn contributions(&self) -> Vec<(&'static str, usize)> {
         self.draft.planned().contributions()
     }
 
-    /// Returns the total size of all rows, calculated with the service's published formula (SIZE-2). Excludes the rows of recorded steps and of the feed.
+    /// Returns the total size of all rows in bytes, by the service's published formula (SIZE-2). The rows of recorded steps and of the feed are not included.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.draft.planned().bytes()
     }
 
-    /// Commits the unit atomically. Returns the new version of each entity, in order, or `None` for a delete. Conditions are omitted.
+    /// Commits the unit atomically. Returns one item per entity write, in order: the entity's new version, or `None` for a delete. Conditions return no item.
     ///
     /// # Errors
     /// - The error for the first entity that does not satisfy its condition, with its [operation index](Error::operation), type and verb.
@@ -266,7 +271,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, etag)| etag).collect())
     }
 
-    /// Commits the unit in its own transaction instead of a group commit. Every write is conditional on the entity's `ETag`.
+    /// Commits the unit in a transaction without any other unit. Every write requires the `ETag` with which its entity was read.
     async fn commit_alone(&self) -> Result<Outcome> {
         if let Some(error) = self.reads.outdated.clone() {
             return Ok(Outcome::Conflict(Conflict::Entity, self.named(error)));
@@ -275,7 +280,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let what =
             if is_pending { "the copies of the entities" } else { "a row that is written with the entities" };
         let retries = Retries::new(&self.retry, what);
-        // In a transaction, the number of attempts is limited. After the last one, the closure runs again, and the transaction may reserve the partition.
+        // In a transaction, the number of attempts is limited. After the last attempt, the closure runs again, and the transaction may reserve the partition.
         let retries = if self.rivals.is_some() { retries.at_most(LOSSES) } else { retries };
         match retries.commit(&self.site(), &self.draft).await {
             Ok(Outcome::Conflict(conflict, error)) => Ok(Outcome::Conflict(conflict, self.named(error))),

@@ -1,8 +1,8 @@
-//! Wide entities: one logical entity stored as several rows of a partition, called its parts (PAT-WIDE).
+//! Wide entities: one logical entity that is stored in several rows of a partition, called its parts (PAT-WIDE).
 //!
 //! # Context
-//! This pattern is for entities with more than 252 properties or more than 1 MiB, such as an entity with a count for each day of a year. One row cannot contain
-//! such an entity, but the program still writes and reads it as one entity.
+//! This pattern is for entities with more than 252 properties or more than 1 MiB, such as an entity with one count for each day of a year. A single row cannot
+//! contain such an entity, but the program still writes and reads it as one.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
@@ -10,42 +10,43 @@
 //! | `000123` | `2014_01` | `Office`, `Day001` … `Day250`, `WriteId` |
 //! | `000123` | `2014_02` | `Day251` … `Day366`, `WriteId` |
 //!
-//! Each part has the declared key, with `_` and the part number appended to the RowKey. The declaration assigns each property to a part ([`Wide::PARTS`]), so
-//! one slot can be written without a read. [`derive(Wide)`](derive@Wide) fills each part before it begins the next, or begins a new part at `#[part(2)]`.
+//! Each part has the declared key; its RowKey ends with `_` and the part number. The declaration assigns each property to a part ([`Wide::PARTS`]), so one slot
+//! can be written without a read. [`derive(Wide)`](derive@Wide) fills each part before it begins the next one. `#[part(2)]` begins a new part.
 //!
 //! # Guarantee
-//! - A write of several parts is one transaction (PAT-WIDE-2). It sets a new random `WriteId` in every part, including unchanged parts.
-//! - A write of properties in only one part is a single merge.
+//! - A write of several parts is one transaction (PAT-WIDE-2). It sets a new random `WriteId` in every part, even in unchanged parts.
+//! - A write of properties in a single part is one merge.
 //! - A reader never sees a partial write (PAT-WIDE-3). It reads the parts with one range query, and accepts them only if all have the same `WriteId`.
-//!   Otherwise, it rereads after a [backoff](table_core::retry). This is sufficient because every write of two or more parts changes the `WriteId` of all
-//!   parts. Therefore, parts with the same `WriteId` come from the same multi-part write, possibly with later merges into single parts. The argument holds even
-//!   if pages are not snapshots and the result takes several pages.
-//! - A reader whose query result takes several pages may see merges of different parts out of order: the later merge without the earlier one.
-//! - A missing or undeclared part is an error; it never results in default values (PAT-WIDE-4). If the declared number of parts has changed,
-//!   [`resize`](WideTable::resize) converts an entity in one transaction. A program whose older declaration has fewer parts cannot write all parts of a newer
-//!   entity, so its writes are refused instead of losing data.
-//! - Programs with different declarations may write a property into different parts. If two parts contain different values for a property, a read fails,
-//!   because either value may be the later one (PAT-WIDE-4).
-//! - All slot numbers of a field have as many digits as the last one, so a longer range can rename its slots: `#[slots("Day", 1..=99)]` stores `Day01`, and
-//!   `1..=366` stores `Day001`. Names that differ only in leading zeros of their final number refer to the same property, unless both are declared. A property
-//!   under such a name is read and converted like a property in a different part.
-//! - Like an [update](WideTable::update), [`resize`](WideTable::resize) keeps undeclared properties.
+//!   Otherwise, it reads them again after a [backoff](table_core::retry). This is sufficient, because every write of two or more parts changes the `WriteId` of
+//!   all parts. Parts with the same `WriteId` therefore come from the same write, possibly with later merges into single parts. This is true even if the result
+//!   takes several pages, and the pages are not snapshots.
+//! - If the result takes several pages, a reader may see merges of different parts out of order: the later merge without the earlier one.
+//! - A missing or undeclared part is an error. It never results in default values (PAT-WIDE-4). If the declared number of parts has changed,
+//!   [`resize`](WideTable::resize) converts an entity in one transaction. If a program's older declaration has fewer parts, it cannot write all parts of a
+//!   newer entity. Its writes are refused, so no data is lost.
+//! - Programs with different declarations may write a property into different parts. If two parts contain different values of a property, a read fails, because
+//!   either value may be the later one (PAT-WIDE-4).
+//! - All slot numbers of a field have as many digits as the last one. A longer range can therefore rename its slots: `#[slots("Day", 1..=99)]` stores `Day01`,
+//!   and `1..=366` stores `Day001`. Names that differ only in leading zeros of their final number refer to the same property, unless both are declared. A
+//!   property under such a name is read and converted like a property in a different part.
+//! - [`resize`](WideTable::resize) keeps undeclared properties, and so does an [update](WideTable::update).
 //!
 //! # Cost
-//! Reading the entity takes one range query if it fits into a page, regardless of the number of parts. The query also returns rows of other entities whose
-//! `RowKey`s lie between the parts' `RowKey`s, such as `2014_01_07`. Store such entities under keys outside this range. Writing a slot takes one merge of a few
-//! hundred bytes. Writing all parts takes one request with one operation per part. An insert-or-replace, or a patch that changes several parts, first reads the
-//! versions of the parts.
+//! If the entity fits into a page, reading it takes one range query, regardless of the number of parts. The query also returns rows of other entities whose
+//! `RowKey`s lie between those of the parts, such as `2014_01_07`. Store such entities under keys outside this range. Writing a slot takes one merge of a few
+//! hundred bytes. Writing all parts takes one request with one operation per part. An insert-or-replace first reads the versions of the parts, and so does a
+//! patch that changes several parts.
 //!
 //! # Bounds
-//! At most 99 parts, each with up to 251 properties and 1 MiB; at most 4 MiB in total, because one transaction writes all parts (EGT-3).
-//! If a part is too large, the error contains its name. A client that stores an identifier with each write (`Options::operation_ids` of `table-azure`)
-//! needs one more property in each part, so a write of a part with 251 properties fails (`TooManyProperties`). For such a client, begin a new part
-//! after at most 250 properties, with `#[part(…)]`.
+//! An entity has at most 99 parts, each with up to 251 properties and 1 MiB, and at most 4 MiB in total, because one transaction writes all parts (EGT-3). If a
+//! part is too large, the error contains its name.
+//!
+//! A client that stores an identifier with each write (`Options::operation_ids` of `table-azure`) needs one more property in each part. For such a client, a
+//! write of a part with 251 properties fails (`TooManyProperties`), so begin a new part after at most 250 properties, with `#[part(…)]`.
 //!
 //! # When not to
-//! For a few large values, use [a blob](crate::large). For values that are never read together, use separate rows.
-//! For at most 251 slots, use [a series](crate::series).
+//! For a few large values, use [a blob](crate::large). If the values are never read together, use separate rows. For at most 251 slots, use [a
+//! series](crate::series).
 //!
 //! ```
 //! use table_patterns::embedded::Engine;
@@ -103,13 +104,13 @@ pub use table::{WideStore, WideTable, WideVersion};
 #[doc = include_str!("wide/derive.md")]
 pub use table_derive::Wide;
 
-/// The property that identifies a write of several parts: all parts written together contain the same value.
+/// The property that identifies a write of several parts. All parts that are written together contain the same value.
 pub const WRITE_ID: &str = "WriteId";
 
 /// The maximum number of parts. Part numbers have two digits, and one transaction writes all parts (EGT-2).
 const MOST_PARTS: usize = 99;
 
-/// A type stored as several rows in one partition. Implemented by `#[derive(Wide)]`.
+/// A type that is stored in several rows of one partition. `#[derive(Wide)]` implements it.
 ///
 /// A manual implementation is needed only for types that are not structs with properties and slots:
 ///
@@ -150,8 +151,8 @@ const MOST_PARTS: usize = 99;
 pub trait Wide: Sized {
     /// The entity type that defines the parts' key. Its properties are stored in the first part.
     ///
-    /// The header cannot declare an index, a feed or copies, because these patterns work on a single row and a wide entity has several. `#[derive(Wide)]`
-    /// reports such declarations (T159), and a separately declared header with one does not compile:
+    /// The header cannot declare an index, a feed or copies. These patterns work on a single row, and a wide entity has several. `#[derive(Wide)]` reports such
+    /// declarations (T159). A separately declared header with one of them does not compile:
     ///
     /// ```compile_fail,E0080
     /// # use table_patterns::wide::{Wide, WideReader, WideStore, WideWriter};
@@ -175,18 +176,21 @@ pub trait Wide: Sized {
     ///
     /// Declare the index, feed or copies on another entity, and write both entities in one unit with [`put_wide`](crate::unit::UnitOfWork::put_wide).
     type Header: Entity + FromEntity;
-    /// The names of the properties in each part, in order. Reads also find a property stored in a different part. Before you change the number of parts or move
-    /// a property to another part, stop all programs with the earlier declaration, because they would write the property into its old part. Then convert each
-    /// stored entity with [`WideTable::resize`] before any program sets the property. A read of a property that has different values in two parts fails.
+    /// The names of the properties in each part, in order. Reads also find a property that is stored in a different part.
+    ///
+    /// Before you change the number of parts, or move a property to another part, stop all programs with the earlier declaration. They would write the property
+    /// into its old part. Then convert each stored entity with [`WideTable::resize`] before any program sets the property. If two parts contain different
+    /// values of a property, reading it fails.
     const PARTS: &'static [&'static [&'static str]];
-    /// `true` if the derive macro has checked that the names are distinct. Otherwise, the compiler compares them, which takes too long for thousands of names.
+    /// `true` if the derive macro has checked that the names are distinct. Otherwise, the compiler compares them, which takes too long if there are thousands
+    /// of names.
     #[doc(hidden)]
     const ARE_NAMES_CHECKED: bool = false;
 
     /// Returns the entity that contains the wide entity's key.
     fn header(&self) -> Self::Header;
 
-    /// Writes the properties, each under a name in [`PARTS`](Self::PARTS).
+    /// Writes the properties, each under its name in [`PARTS`](Self::PARTS).
     ///
     /// # Errors
     /// Any error from [`WideWriter::set`] or the type itself.

@@ -127,7 +127,7 @@ fn a_failure_of_any_restore_request_leaves_no_folder_that_opens() {
             break;
         }
         assert!(!to.join("FORMAT").exists());
-        // Until the first row file exists, the folder is considered empty.
+        // The folder counts as empty until the first row file exists.
         let begun = to.exists() && std::fs::read_dir(&to).unwrap().count() > 1;
         if begun {
             assert_eq!(Engine::open(&to).unwrap_err().code(), ErrorCode::FolderNotOurs);
@@ -205,8 +205,8 @@ fn a_backup_below_a_longer_prefix_is_another_backup() {
     assert_eq!(files("nightly/weekly/"), weekly);
 }
 
-/// Backs up once for each of `rounds`: after the first `skipped` requests of a restore, and then after every further `skipped` requests. Before each backup,
-/// adds a row and compacts the engine. The backup then removes all files of the previous backup.
+/// Backs up once for each of `rounds`. The first backup runs after the first `skipped` requests of a restore, and each further one after `skipped` more
+/// requests. Before each backup, adds a row and compacts the engine, so the backup removes all files of the previous one.
 fn back_up_meanwhile(blobs: &FaultyBlobs, engine: &Engine, skipped: usize, rounds: std::ops::Range<i32>) {
     if rounds.is_empty() {
         return;
@@ -238,7 +238,7 @@ fn a_restore_beside_backups_returns_one_of_them() {
         assert!((20..=20 + last).contains(&rows) && found == wanted(0..rows), "{skipped} {last}: {rows}");
         seen[usize::try_from(rows - 20).unwrap()] += 1;
     }
-    // Some restores returned the original backup, some the first newer one, and some the third newer one.
+    // Some restores have returned the original backup, some the first newer one, and some the third newer one.
     assert!(seen[0] > 0 && seen[1] > 3 && seen[3] > 0, "{seen:?}");
 }
 

@@ -5,12 +5,12 @@ use table_core::{Error, Result};
 
 use crate::blob::fault::StoreFault;
 
-/// Converts the error from a failed request for the blob with this path.
+/// Converts the error of a failed request for the blob with this path.
 pub(crate) fn blob_error(path: &str, error: StoreError) -> Error {
     Error::of(StoreFault::of(path, error))
 }
 
-/// An extension trait that converts errors in results from a blob store.
+/// An extension trait that converts errors in the results of a blob store.
 pub(crate) trait InBlobs<T> {
     /// Converts an error from the blob store, and adds the blob's path.
     fn in_blob(self, path: impl AsRef<str>) -> Result<T>;

@@ -10,18 +10,18 @@ use table_core::name::TableName;
 
 use crate::blob::{InBlobs, decode};
 
-/// One table's blobs: a folder with a subfolder for each partition, and a folder with marks for orphaned blobs.
+/// The blobs of one table: a folder with a subfolder for each partition, and a folder with the marks of orphaned blobs.
 #[derive(Clone)]
 pub(crate) struct BlobFolder {
     pub(crate) blobs: Arc<dyn ObjectStore>,
-    /// The folder that contains the blobs. Folders whose names differ only in case can also contain the table's blobs.
+    /// The folder that contains the blobs. Folders whose names differ only in case can also contain blobs of the table.
     pub(crate) values: Path,
     /// The folder that contains the marks. Each mark identifies an orphaned blob.
     pub(crate) marks: Path,
     /// Encodes a PartitionKey as a segment of a blob name.
     pub(crate) encode: fn(&str) -> String,
     pub(crate) decode: fn(&str) -> Option<String>,
-    /// Extracts the PartitionKey from a blob's content. Returns `None` if this type of blob does not store it. Called if the blob's name contains only a hash
+    /// Reads the PartitionKey from the content of a blob. Returns `None` if this type of blob does not store it. Called if the blob's name contains only a hash
     /// of the PartitionKey.
     pub(crate) partition_in: fn(&[u8]) -> Result<Option<String>>,
     /// `true` if each blob's content contains its PartitionKey.
@@ -29,13 +29,13 @@ pub(crate) struct BlobFolder {
 }
 
 impl BlobFolder {
-    /// Returns the table's blob folders, each paired with the folder that contains its marks.
+    /// Returns the table's blob folders, each with the folder that contains its marks.
     pub(crate) async fn spellings(&self) -> Result<Vec<(Path, Path)>> {
         spellings(&*self.blobs, &self.values, &self.marks).await
     }
 
-    /// Returns the name of the table whose folder contains the blob `name`. Considers this folder and the folders of other tables next to it. Returns `None`
-    /// for any other blob.
+    /// Returns the name of the table whose folder contains the blob `name`. The folder may be this one, or the folder of another table next to it. Returns
+    /// `None` for any other blob.
     pub(crate) fn table_of(&self, name: &str) -> Option<TableName> {
         let (folder, _) = split_at(name, &self.values)?;
         let folder = Path::parse(folder).ok().filter(|folder| parent(folder) == parent(&self.values))?;
@@ -43,8 +43,8 @@ impl BlobFolder {
     }
 }
 
-/// Returns a table's blob folders, each paired with the folder that contains its marks. Each program uses the case in which it declares the table's name, so
-/// the table has one folder for each spelling in use (TBL-2).
+/// Returns the blob folders of a table, each with the folder that contains its marks. Each program spells the table's name as it declares it, so the table has
+/// one folder for each spelling in use (TBL-2).
 pub(crate) async fn spellings(
     blobs: &dyn ObjectStore,
     values: &Path,
@@ -61,13 +61,13 @@ pub(crate) async fn spellings(
     Ok(names.iter().map(|name| (folder(values, name), folder(marks, name))).collect())
 }
 
-/// Splits a blob's name into the table's folder and the remaining name. Returns `None` if the blob is not in one of the folders of `folder`'s table.
+/// Splits the name of a blob into the table's folder and the rest. Returns `None` if the blob is in none of the folders of the table to which `folder` belongs.
 pub(crate) fn split<'b>(blob: &'b str, folder: &Path) -> Option<(&'b str, &'b str)> {
     let (own, rest) = split_at(blob, folder)?;
     is_spelling(&Path::parse(own).ok()?, folder).then_some((own, rest))
 }
 
-/// Splits a blob's name after its first `n` segments, where `n` is the number of segments in `folder`.
+/// Splits the name of a blob after as many segments as `folder` has.
 fn split_at<'b>(blob: &'b str, folder: &Path) -> Option<(&'b str, &'b str)> {
     let end = blob.match_indices('/').nth(folder.parts_count().checked_sub(1)?)?.0;
     let (own, rest) = blob.split_at_checked(end)?;

@@ -1,25 +1,25 @@
-//! A readable, reversible encoding of keys as blob name segments valid in every blob store.
+//! A readable, reversible encoding of keys as segments of blob names. The segments are valid in every blob store.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-/// The number of digits of the upload time (in ticks) at the start of a blob name's last segment.
+/// The number of digits of the upload time (in ticks) at the start of the last segment of a blob name.
 const BORN: usize = 19;
-/// The maximum length of a segment in bytes. [`encode_caseless`] truncates longer segments and appends a hash.
+/// The maximum length of a segment in bytes. [`encode_caseless`] truncates a longer segment and appends a hash.
 const LONGEST: usize = 120;
 /// The number of bytes before the hash in a truncated segment.
 const READABLE: usize = 48;
 /// The separator between the text and the hash in a truncated segment. Complete segments do not contain it.
 const HASHED: &str = "==";
 
-/// Encodes a string as a segment of limited length. If the segment would be too long, its end is replaced with a SHA-256 hash.
+/// Encodes a string as a segment of limited length. If the segment would be too long, a SHA-256 hash replaces its end.
 pub(crate) fn encode_caseless(text: &str) -> String {
     let segment = encode(text);
     if segment.len() <= LONGEST {
         return segment;
     }
-    // A segment is ASCII. The truncation may split an escape sequence, which is harmless because a hashed segment is never decoded.
+    // A segment is ASCII. The truncation may split an escape sequence. This is harmless, because a hashed segment is never decoded.
     let mut hashed = segment.get(..READABLE).unwrap_or_default().to_owned() + HASHED;
     for byte in Sha256::digest(text) {
         let _ = write!(hashed, "{byte:02x}");
@@ -27,7 +27,7 @@ pub(crate) fn encode_caseless(text: &str) -> String {
     hashed
 }
 
-/// Returns `true` if an upload for the row with the given PartitionKey and RowKey may have generated `name`. The last segments of the name are then the folder
+/// Returns `true` if `name` may be the name of an upload for the row with the given PartitionKey and RowKey. The last segments of such a name are the folder
 /// for values or lists, the table, the keys, and the upload time.
 pub(crate) fn is_upload(name: &str, table: &str, keys: [&str; 2]) -> bool {
     let mut segments = name.rsplit('/');
@@ -77,15 +77,15 @@ pub(crate) fn is_hashed(segment: &str) -> bool {
     segment.contains(HASHED)
 }
 
-/// Returns the part of a truncated segment before the hash, or `None` for any other segment.
+/// Returns the part of a truncated segment before the hash. Returns `None` for any other segment.
 pub(crate) fn hashed_beginning(segment: &str) -> Option<&str> {
     segment.split_once(HASHED).map(|(beginning, _)| beginning)
 }
 
-/// Returns `true` if a string begins with `prefix`, given only the beginning of its segment. Returns `None` if that beginning is too short to decide.
+/// Returns `true` if a string begins with `prefix`. Only the beginning of the string's segment is given. Returns `None` if it is too short to decide.
 pub(crate) fn begins_with(beginning: &str, prefix: &str) -> Option<bool> {
-    // Each byte is encoded separately, and no byte's code begins with another byte's code, so encoding preserves prefixes. The only special case is the empty
-    // string.
+    // Each byte is encoded separately, and the code of one byte never begins with the code of another. Encoding therefore preserves prefixes. The only special
+    // case is the empty string.
     let prefix = if prefix.is_empty() { String::new() } else { encode(prefix) };
     let both = beginning.len().min(prefix.len());
     let is_equal = beginning.as_bytes().get(..both) == prefix.as_bytes().get(..both);

@@ -1,4 +1,4 @@
-//! Garbage collection for orphaned blobs (blobs not referenced by any entity). Orphans are first marked, and removed after a grace period.
+//! Garbage collection of orphaned blobs, to which no entity refers. Orphans are first marked, and removed after a grace period.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,28 +24,27 @@ use crate::blob::InBlobs;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// The number of blobs kept because they are in use or not older than the grace period.
+    /// The number of blobs that were kept, because they are in use or not older than the grace period.
     pub kept: u64,
-    /// The number of orphans marked but not yet removed.
+    /// The number of orphans that are marked but not yet removed.
     pub marked: u64,
-    /// The number of orphans removed.
+    /// The number of orphans that were removed.
     pub removed: u64,
 }
 
-/// A check that determines whether an entity refers to a blob. Implemented for each kind of blob.
+/// A check whether an entity refers to a blob. Each kind of blob implements it.
 pub(crate) trait Naming {
-    /// The entity that may refer to a blob, according to the blob's name.
+    /// The entity that may refer to a blob. The blob's name determines it.
     type Of: Send + Sync;
 
     /// Parses the segments of a blob's name between the folder and the last segment. Returns `None` if the name has a different format.
     fn of(&self, segments: &[String]) -> Option<Self::Of>;
 
-    /// Returns `true` if the blob is in use: an entity currently refers to it.
+    /// Returns `true` if the blob is in use, which means that an entity currently refers to it.
     fn is_named(&self, path: &Path, of: &Self::Of) -> impl Future<Output = Result<bool>> + Send;
 }
 
-/// The garbage collector for the blobs in one folder. The last segment of each blob's name begins with the creation time, optionally followed by the writer's
-/// grace period.
+/// The garbage collector for the blobs in one folder. The last segment of a blob's name begins with the creation time. The writer's grace period may follow.
 pub(crate) struct Orphans<'a, N> {
     pub(crate) blobs: &'a dyn ObjectStore,
     /// The folder that contains the blobs.
@@ -54,12 +53,12 @@ pub(crate) struct Orphans<'a, N> {
     pub(crate) marks: Path,
     /// Returns the current time, in ticks.
     pub(crate) now: &'a (dyn Fn() -> u64 + Send + Sync),
-    /// The minimum grace period. If a blob's name contains a longer grace period, the blob is kept for that longer period.
+    /// The minimum grace period. If a blob's name contains a longer one, the blob is kept for that period.
     pub(crate) grace: Duration,
     pub(crate) naming: N,
 }
 
-/// A blob's upload start time and its grace period, both in ticks. The blob is kept for the grace period even if no entity refers to it.
+/// The time when the upload of a blob started, and its grace period, both in ticks. The blob is kept for this period even if no entity refers to it.
 #[derive(Clone, Copy)]
 struct Claim {
     born: u64,
@@ -67,7 +66,7 @@ struct Claim {
 }
 
 impl<N: Naming + Sync> Orphans<'_, N> {
-    /// Removes blobs that no entity has referenced for a grace period, and marks newly found orphans.
+    /// Removes blobs to which no entity has referred for a grace period, and marks newly found orphans.
     pub(crate) async fn collect(&self) -> Result<Collected> {
         let mut marks = self.marks().await?;
         let mut collected = Collected::default();
@@ -77,15 +76,15 @@ impl<N: Naming + Sync> Orphans<'_, N> {
             let marked = marks.remove(&self.mark_of(&meta.location)).unwrap_or_default();
             self.judge(&meta.location, &of, claim, &marked, &mut collected).await?;
         }
-        // The remaining marks belong to blobs that no longer exist: an earlier run was interrupted between deleting the blob and deleting its marks.
+        // The remaining marks belong to blobs that no longer exist. An earlier run was interrupted after it deleted the blob and before it deleted the marks.
         for marks in marks.into_values() {
             self.unmark(&marks).await?;
         }
         Ok(collected)
     }
 
-    /// Parses a blob's name. Returns the entity that may reference the blob, with the upload time and the grace period, or `None` if the name has a different
-    /// format.
+    /// Parses the name of a blob. Returns the entity that may refer to the blob, the upload time and the grace period. Returns `None` if the name has a
+    /// different format.
     fn read(&self, path: &Path) -> Option<(N::Of, Claim)> {
         let segments = path.prefix_match(&self.folder)?;
         let segments: Vec<String> = segments.map(|segment| segment.as_ref().to_owned()).collect();
@@ -117,15 +116,15 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         // If several collectors have marked the blob, the latest mark is used.
         match marks.iter().map(|(_, since)| since.saturating_add(grace)).max() {
             None => {
-                // The entity may have dropped its reference at any time before it was read, possibly long after the run started, so the mark contains the
-                // current time.
+                // The entity may have dropped its reference at any time before it was read, possibly long after the run started. The mark therefore contains
+                // the current time.
                 let mark = self.mark_of(path).join(format!("{:019}", (self.now)()));
                 self.blobs.put(&mark, PutPayload::new()).await.in_blob(&mark)?;
                 collected.marked += 1;
             }
             Some(until) if until > now => collected.marked += 1,
             Some(_) => {
-                // The blob is removed first. If the run is interrupted, the next run removes the mark.
+                // The blob is removed first. If the run is then interrupted, the next run removes the mark.
                 self.remove(path).await?;
                 self.unmark(marks).await?;
                 collected.removed += 1;
@@ -134,7 +133,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(())
     }
 
-    /// Returns all marks with their times, grouped by folder. Each folder contains the marks for one orphan.
+    /// Returns all marks with their times, grouped by folder. Each folder contains the marks of one orphan.
     async fn marks(&self) -> Result<BTreeMap<Path, Vec<(Path, u64)>>> {
         let mut marks: BTreeMap<Path, Vec<(Path, u64)>> = BTreeMap::new();
         let mut listing = self.blobs.list(Some(&self.marks));
@@ -148,7 +147,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(marks)
     }
 
-    /// Returns the folder that contains a blob's marks.
+    /// Returns the folder that contains the marks of a blob.
     fn mark_of(&self, blob: &Path) -> Path {
         blob.prefix_match(&self.folder).into_iter().flatten().fold(self.marks.clone(), Path::join)
     }
@@ -160,7 +159,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(())
     }
 
-    /// Removes a blob. Succeeds if it no longer exists.
+    /// Removes a blob. Succeeds even if it no longer exists.
     async fn remove(&self, path: &Path) -> Result<()> {
         match self.blobs.delete(path).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),

@@ -1,4 +1,4 @@
-//! Streaming reads of blobs. The checksum is verified at the end.
+//! Streaming reads of blobs. The checksum is verified at the end of the content.
 
 use std::fmt;
 
@@ -54,7 +54,7 @@ impl LargeReader {
         self.blob.is_empty()
     }
 
-    /// Streams the content. The last item is an error if the content differs from the uploaded content.
+    /// Streams the content. If the content differs from the uploaded content, the last item is an error.
     pub fn into_stream(self) -> impl Stream<Item = Result<Bytes>> + Send {
         let Self { blob, content } = self;
         stream::try_unfold((blob, Some(content), 0_u32, 0_u64), |(blob, content, crc, length)| async move {

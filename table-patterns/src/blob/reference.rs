@@ -1,4 +1,4 @@
-//! A blob's address, stored as a property of an entity.
+//! The address of a blob. It is stored as a property of an entity.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,8 +9,7 @@ use table_core::{EdmType, Error, Fault, Result, ValueRef};
 
 /// The address of a blob: its name, its length and its checksum (PAT-LARGE-1). An upload creates it.
 ///
-/// Stored as one `Edm.String` that contains the name, the length in bytes, and the CRC-32C in
-/// hexadecimal digits.
+/// It is stored as one `Edm.String`, which contains the name, the length in bytes, and the CRC-32C in hexadecimal digits.
 ///
 /// ```
 /// use table_patterns::blob::BlobRef;

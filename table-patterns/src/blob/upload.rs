@@ -1,4 +1,4 @@
-//! Streaming multipart uploads that compute the blob's length and checksum.
+//! Streaming multipart uploads. They compute the length and the checksum of the blob.
 
 use std::pin::pin;
 
@@ -12,12 +12,12 @@ use table_core::Result;
 use crate::blob::BlobRef;
 use crate::blob::InBlobs;
 
-/// Wraps in-memory content as a stream for an upload.
+/// Creates a stream of in-memory content for an upload.
 pub fn whole(content: impl Into<Bytes>) -> impl Stream<Item = Result<Bytes>> + Send {
     stream::iter([Ok(content.into())])
 }
 
-/// A writer that uploads a new blob in parts. A blob that fits into one part is uploaded in one request.
+/// Uploads a new blob in parts. A blob that fits into one part is uploaded in one request.
 pub(crate) struct BlobWriter {
     path: Path,
     part: usize,
@@ -33,7 +33,7 @@ impl BlobWriter {
         Self { path, part, held: BytesMut::new(), parts: None, written }
     }
 
-    /// Adds bytes to the blob, and sends all complete parts. Only the blob's last part may be smaller than `part`. Holds at most one part in memory.
+    /// Adds bytes to the blob, and sends all complete parts. Only the last part of the blob may be smaller than `part`. Holds at most one part in memory.
     pub(crate) async fn write(&mut self, blobs: &dyn ObjectStore, mut bytes: &[u8]) -> Result<()> {
         self.written.length += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         self.written.crc = crc32c::crc32c_append(self.written.crc, bytes);
@@ -84,7 +84,7 @@ impl BlobWriter {
 
 /// Writes a new blob with the content of a stream.
 ///
-/// If the stream or the store fails, the result is either no blob, or a blob that no entity references.
+/// If the stream or the store fails, no blob has been written, or a blob to which no entity refers.
 pub(crate) async fn upload(
     blobs: &dyn ObjectStore,
     path: Path,

@@ -1,11 +1,11 @@
-//! Groups writes to one partition into transactions.
+//! Groups the writes to one partition into transactions.
 
 use std::collections::BTreeSet;
 
 use super::Part;
 
-/// Groups consecutive parts into transactions with at most `most` operations and `together` parts. A row written by several parts counts as one operation. A
-/// part that needs more operations gets a separate transaction.
+/// Groups consecutive parts into transactions of at most `most` operations and `together` parts. A row that several parts write counts as one operation. A part
+/// that needs more operations gets a transaction of its own.
 pub(super) fn of<W>(parts: &[Part<W>], most: usize, together: usize) -> Vec<&[Part<W>]> {
     let (mut packs, mut begin, mut own) = (Vec::new(), 0, 0);
     let mut shared: BTreeSet<&String> = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Tests deletions of many rows, some of which another writer changes or deletes in the meantime.
+//! Tests deletions of many rows. Meanwhile, another writer changes or deletes some of them.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ proptest! {
                 *if_match = IfMatch::Any;
             }
         }
-        // Another writer deletes some of the rows, and changes others.
+        // Another writer deletes some of the rows and changes others.
         let (mut kept, mut gone) = (BTreeMap::new(), 0);
         for ((of, number), action) in &rows {
             match action {

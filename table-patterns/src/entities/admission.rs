@@ -6,7 +6,7 @@ use table_core::store::WriteLease;
 
 /// A handle that checks whether the entities in a batch may be written.
 pub(crate) trait AdmitWrites: Send + Sync {
-    /// Checks that the entities may be written now. `is_whole` is `true` if a write removes properties unknown to this program. Returns the period during which
+    /// Checks that the entities may be written now. `is_whole` is `true` if a write removes properties unknown to this program. Returns the period in which
     /// unconditional replace operations may be sent, or `None` if the period is unlimited.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The planned writes committed by one entity group transaction. Each row occurs at most once.
+//! The planned writes of one entity group transaction. Each row occurs at most once.
 
 mod add;
 mod measure;
@@ -20,7 +20,7 @@ use crate::entities::plan::{
 use crate::entities::record::{ChangeRecord, RecordChanges};
 use crate::outbox::{Intent, Step};
 
-/// One transaction's writes: entities in one partition, and the rows and steps that contributors add. No entity occurs twice.
+/// The writes of one transaction: entities in one partition, and the rows and steps that contributors add. No entity occurs twice.
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
     partition_key: PartitionKey,
@@ -29,7 +29,7 @@ pub(crate) struct Batch {
     places: HashMap<RowKey, usize>,
     rows: BTreeMap<RowKey, ContributedRow>,
     intents: Vec<PlannedIntent>,
-    /// The positions of the intents, by the entity's `RowKey`. An entity has an intent (a row that records its steps) if participants have added steps.
+    /// The positions of intents, by the entity's `RowKey`. An intent is a row that records an entity's steps. Only steps added by participants are listed here.
     intent_places: HashMap<RowKey, usize>,
     records: Vec<ChangeRecord>,
     recorder: Option<Arc<dyn RecordChanges>>,
@@ -45,11 +45,11 @@ pub(crate) struct Batch {
 pub(crate) struct ContributedRow {
     pub(crate) by: Author,
     pub(crate) write: ContributedWrite,
-    /// The positions of the entities that add the row. A derived row has one position per change. A position is `None` if the row belongs to no entity.
+    /// The position of each entity that adds the row, or `None` if the row belongs to no entity. A derived row has one item per change.
     of: Vec<Option<usize>>,
 }
 
-/// The write of a contributed row, combined from the planned writes of all entities that change the row.
+/// The write of a contributed row. It combines the planned writes of all entities that change the row.
 #[derive(Clone, Debug)]
 pub(crate) enum ContributedWrite {
     /// An operation that does not depend on the stored row.
@@ -109,8 +109,8 @@ impl Batch {
         &self.rows
     }
 
-    /// Returns the position of the entity that needs a row. If several entities change the row, returns the position of the last one that adds an entry to it.
-    /// Returns `None` for a row that belongs to no entity in the batch.
+    /// Returns the position of the entity that needs a row. If several entities change the row, returns the last one that adds an entry to it. Returns `None`
+    /// for a row that belongs to no entity in the batch.
     pub(crate) fn entity_of(&self, row_key: &RowKey) -> Option<usize> {
         let ContributedRow { write, of, .. } = self.rows.get(row_key)?;
         match write {
@@ -122,7 +122,7 @@ impl Batch {
         }
     }
 
-    /// Returns the changes to record, and the pattern that records them, or `None` if no changes need to be recorded.
+    /// Returns the changes to record and the pattern that records them. Returns `None` if no changes need to be recorded.
     pub(crate) fn records(&self) -> Option<(&[ChangeRecord], &Arc<dyn RecordChanges>)> {
         let recorder = self.recorder.as_ref().filter(|_| !self.records.is_empty())?;
         Some((&self.records, recorder))
@@ -132,7 +132,7 @@ impl Batch {
         self.records().map_or(0, |(records, recorder)| recorder.operations(records))
     }
 
-    /// Returns `true` if the batch contains a single write, and the store must recognise a retry of this write after a lost response.
+    /// Returns `true` if the store must be able to recognise a retry of a write in the batch after a lost response.
     pub(crate) const fn is_identified(&self) -> bool {
         self.identified
     }
@@ -147,12 +147,12 @@ impl Batch {
         self.entities.is_empty() && self.rows.is_empty()
     }
 
-    /// Returns the maximum number of operations in the batch's transaction.
+    /// Returns the largest number of operations that the batch's transaction can have.
     pub(crate) fn operations(&self) -> usize {
         self.entities.len() + self.rows.len() + self.intents.len() + self.record_operations()
     }
 
-    /// Returns the total size of the rows in bytes, calculated with the service's published formula.
+    /// Returns the total size of the rows in bytes, by the service's published formula.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes
     }
@@ -188,7 +188,7 @@ impl Batch {
         all.filter_map(|(row_key, kind)| Some((row_key.clone(), required_version(kind)?.clone()))).collect()
     }
 
-    /// Returns `true` if the batch requires that a row has a certain version or does not exist.
+    /// Returns `true` if the batch requires that a row has a certain version, or that it does not exist.
     pub(crate) fn requires(&self, row_key: &RowKey) -> bool {
         let is_required = |kind: &OperationKind| {
             let is_absent = matches!(kind, OperationKind::Insert(_) | OperationKind::Check(RowState::Absent));
@@ -207,7 +207,7 @@ impl Batch {
         self.rows.get(row_key).is_some_and(|row| matches!(row.write, ContributedWrite::Derived(_)))
     }
 
-    /// Returns a row's operation, unless it depends on the stored row.
+    /// Returns the operation on a row. Returns `None` if the operation depends on the stored row.
     pub(crate) fn kind_of(&self, row_key: &RowKey) -> Option<&OperationKind> {
         let own = self.places.get(row_key).and_then(|at| self.entities.get(*at));
         let contributed = || match &self.rows.get(row_key)?.write {
@@ -245,16 +245,16 @@ impl Batch {
         self.push_within(plan, None)
     }
 
-    /// Adds a plan unless the batch would exceed the operation or byte limit. If the plan is refused, the batch stays unchanged.
+    /// Adds a plan if the batch then stays within the operation and byte limits. If the plan is refused, the batch stays unchanged.
     ///
     /// # Errors
-    /// `InvalidInput` if there would be too many operations (EGT-2); `RequestBodyTooLarge` if the batch would be too large (EGT-3); any error from
+    /// `InvalidInput` if the batch would have too many operations (EGT-2); `RequestBodyTooLarge` if it would have too many bytes (EGT-3); any error from
     /// [`push`](Self::push).
     pub(crate) fn push_within(&mut self, plan: EntityPlan, limits: Option<&Limits>) -> Result<()> {
         self.change(limits, |batch, done| batch.add_entity(plan, done))
     }
 
-    /// Adds a pattern's rows that belong to no entity in the batch. If one row is refused, no row is added.
+    /// Adds rows of a pattern that belong to no entity in the batch. If one row is refused, none is added.
     ///
     /// # Errors
     /// Any error from [`push_within`](Self::push_within).

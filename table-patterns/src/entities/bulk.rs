@@ -1,4 +1,4 @@
-//! Bulk writes through an [`Entities`] handle: each transaction contains as many entities as fit, together with their derived rows, such as index entries
+//! Bulk writes through an [`Entities`] handle. Each transaction contains as many entities as fit, together with their derived rows, such as index entries
 //! (PAT-INTRA-8).
 
 use table_core::entity::Entity;
@@ -22,14 +22,14 @@ use crate::entities::read::{RACE, read_as};
 use crate::entities::retries::{Retries, is_too_large};
 use crate::read_many;
 
-/// One entity's write in a bulk write.
+/// The write of one entity in a bulk write.
 #[derive(Clone, Debug)]
 pub struct BulkItem {
     key: EntityKey,
     verb: BulkVerb,
     /// The properties, or `None` for a delete.
     row: Option<Row>,
-    /// The write plan. If the write depends on the stored version, the plan serves only to estimate the size.
+    /// The write plan. If the write depends on the stored version, the plan is used only to estimate the size.
     plan: EntityPlan,
 }
 
@@ -41,8 +41,8 @@ pub struct BulkBatch {
 }
 
 impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a bulk write. It is not atomic: each transaction contains as many entities as fit, together with their derived rows, for example 33 entities
-    /// with two index rows each (99 operations).
+    /// Creates a bulk write. A bulk write is not atomic. Each of its transactions contains as many entities as fit, together with their derived rows: for
+    /// example, 33 entities with two index rows each (99 operations).
     ///
     /// ```
     /// # use table_core::{Engine, Entity};
@@ -78,12 +78,12 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
         self.table.store().capabilities().limits
     }
 
-    /// Returns `true` if a write with this verb is planned from the stored version of the entity.
+    /// Returns `true` if a write with this verb must be planned from the stored version of the entity.
     fn plans_from_stored(&self, verb: BulkVerb) -> bool {
         verb != BulkVerb::Insert && !self.is_blind()
     }
 
-    /// Plans the items' writes from the stored versions of their entities.
+    /// Reads the stored entities, and plans the items' writes from them.
     async fn plan_items(&self, items: &[BulkItem]) -> Result<Draft<'_>> {
         let keys: Vec<_> = items.iter().map(|item| item.key.clone()).collect();
         let stored = if items.iter().any(|item| self.plans_from_stored(item.verb)) {
@@ -176,8 +176,8 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
     }
 
     fn push(&self, batch: &mut BulkBatch, item: BulkItem) -> Result<Option<BulkItem>> {
-        // The item does not fit, or it conflicts with an earlier item because both write the same row or have the same unique value. Conflicting items are sent
-        // in separate transactions, so the store detects a conflict.
+        // The item does not fit, or it conflicts with an earlier item: both write the same row, or both have the same unique value. Conflicting items are sent
+        // in separate transactions. This lets the store decide whether they really conflict.
         if batch.batch.push_within(item.plan.clone(), Some(&self.limits())).is_err() {
             return Ok(Some(item));
         }
@@ -199,7 +199,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
         let mut retries = Retries::new(&self.retry, RACE).replan_entities(reads);
         loop {
             let draft = self.plan_items(items).await?;
-            // IMPORTANT: admission is checked after the stored versions have been read, because a program with a newer schema may have written them.
+            // IMPORTANT: check the admission only after the stored versions have been read, because a program with a newer schema may have written them.
             if let Some(outcome) = retries.submit(&site, &draft).await? {
                 return outcome.committed().map(drop);
             }
@@ -207,7 +207,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
     }
 
     fn is_too_large(&self, error: &Error) -> bool {
-        // If participants write the same row for two entities, the conflict is detected only once the writes are planned from the stored entities. Splitting
+        // Participants may write the same row for two entities. This conflict is detected only when the writes are planned from the stored entities. Splitting
         // the batch resolves it.
         error.code() == ErrorCode::InvalidDuplicateRow || is_too_large(error)
     }

@@ -35,11 +35,11 @@ pub(crate) struct Site<'a, S, O> {
     pub(crate) admission: &'a dyn AdmitWrites,
 }
 
-/// The known state of a derived row, which determines the row's operation.
+/// The known state of a derived row. It determines the operation on the row.
 enum DerivedState {
-    /// The row has not been read, and is assumed to match the entities. Contains the operation computed on this assumption.
+    /// The row has not been read. It is assumed to match the entities, and this operation was computed on that assumption.
     Assumed(OperationKind),
-    /// The row has been read. `None` if it does not exist.
+    /// The row has been read. `None` if the row does not exist.
     Read(Option<StoredRow>),
 }
 
@@ -53,7 +53,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Returns the entities' new versions.
+    /// Returns the entities' new versions, or the conflict's error.
     ///
     /// # Errors
     /// The conflict's error, if the attempt ended with a conflict.
@@ -74,20 +74,20 @@ pub(crate) enum Conflict {
     Derived,
     /// A contributed row with a fixed operation did not satisfy the operation's condition.
     Fixed,
-    /// A related entity changed after it was read: an entity whose properties are copied, or a holder of copies.
+    /// A related entity changed after it was read. A related entity is one whose properties are copied, or one that holds copies.
     Related,
     /// Another writer recorded its changes first, for example in the partition's feed.
     Record,
 }
 
 impl Conflict {
-    /// Returns `true` if only a concurrent writer can cause this conflict, so the same writes can succeed once the row has been reread.
+    /// Returns `true` if only a concurrent writer can cause this conflict. The same writes can then succeed after the row has been reread.
     pub(crate) const fn is_race(self) -> bool {
         matches!(self, Self::Derived | Self::Related | Self::Record)
     }
 
-    /// Returns `true` if a planned write caused the conflict, and `false` if the write was added by completing the plan. The entities of `completed` must begin
-    /// with the entities of `planned`.
+    /// Returns `true` if a planned write caused the conflict, and `false` if the completion added that write. The entities of `completed` must begin with the
+    /// entities of `planned`.
     pub(crate) fn is_in(self, planned: &Batch, completed: &Batch, error: &Error) -> bool {
         match self {
             Self::Entity => error.operation().is_none_or(|at| at < planned.entities().len()),
@@ -104,7 +104,7 @@ impl Conflict {
 impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
     /// Makes one attempt to commit a batch. If `look` is `true`, first reads the derived rows.
     ///
-    /// The future is boxed, so this code is compiled only once, although its callers are compiled for each entity type.
+    /// The future is boxed so this code is compiled only once. Its callers are compiled for each entity type.
     pub(crate) fn attempt<'a>(&'a self, batch: &'a Batch, look: bool) -> BoxFuture<'a, Result<Outcome>> {
         self.attempt_once(batch, look).boxed()
     }
@@ -119,7 +119,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         let outcome = match self.prepare(batch, look, intents, &mut undo).await {
             Ok(transaction) => {
                 let rows = SeenRows::rows(transaction.operations());
-                // A batch with uploads depends on stored rows, so it replaces no entity unconditionally and has no write lease. For this reason, it is sent
+                // A batch with uploads depends on stored rows, so it never replaces an entity unconditionally and has no write lease. It can therefore be sent
                 // directly.
                 let submit = |transaction| {
                     is_sent.store(true, Ordering::Relaxed);
@@ -138,8 +138,8 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
             Err(error) => Err(error.with_table(self.table.as_str())),
         };
         if !is_sent.into_inner() || matches!(outcome, Ok(Outcome::Conflict(..))) {
-            // After a conflict, or if the transaction was not sent, no row refers to the uploads. After any other error, the transaction may have been applied,
-            // so the uploads are left for the collector.
+            // If the transaction was not sent or had a conflict, no row refers to the uploads. After any other error, the transaction may have been applied, so
+            // the uploads are left to the collector.
             for work in undo {
                 work.undo().await;
             }
@@ -204,14 +204,14 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         Ok(if batch.is_identified() && is_alone { transaction.identified() } else { transaction })
     }
 
-    /// Repeats the admission check after the reads and uploads, because they may have taken so long that the previous check is outdated.
+    /// Checks the admission again after the reads and uploads. They may have taken so long that the earlier check is outdated.
     async fn admit(&self, batch: &Batch, undo: &[Arc<dyn UndoWrite>]) -> Result<Option<WriteLease>> {
         let lease = self.admission.admit_writes(batch.is_whole()).await?;
         undo.iter().try_for_each(|work| work.check())?;
         Ok(lease.filter(|_| batch.entities().iter().any(|entity| entity.kind.replaces_unconditionally())))
     }
 
-    /// Returns the states of the derived rows. Rows whose operations cannot be derived from the batch alone are read.
+    /// Returns the states of the derived rows. Reads each row whose operation cannot be computed from the batch alone.
     async fn read_derived(&self, batch: &Batch, look: bool) -> Result<HashMap<RowKey, DerivedState>> {
         let (mut states, mut keys) = (HashMap::new(), Vec::new());
         for (row_key, row) in batch.rows() {
@@ -230,7 +230,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         Ok(states)
     }
 
-    /// Returns a batch's operations and the number of its intents without reading any row, or `None` if a derived row must be read.
+    /// Returns a batch's operations and the number of its intents, without reading any row. Returns `None` if a derived row must be read.
     ///
     /// # Errors
     /// Any error from the outbox.
@@ -254,7 +254,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         Ok(Some((operations, recorded)))
     }
 
-    /// Returns the sealed operations that record a batch's intents. If the batch has intents, the partition is first registered for sweeps.
+    /// Returns the sealed operations that record a batch's intents. If there are any intents, first registers the partition for sweeps.
     async fn recorded_intents(&self, batch: &Batch) -> Result<Vec<Operation>> {
         let intents = self.outbox.intents(&batch.intents())?;
         if intents.is_empty() {
@@ -286,7 +286,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         }
     }
 
-    /// Returns the outcome of a submitted transaction. `rows` lists the rows that the operations write or check.
+    /// Returns the outcome of a submitted transaction. `rows` lists the rows that its operations write or check.
     fn outcome(&self, batch: &Batch, rows: &[SentRow], sent: Result<Committed>) -> Result<Outcome> {
         let own = batch.entities().len();
         let error = match sent {

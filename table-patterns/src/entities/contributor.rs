@@ -21,18 +21,18 @@ use crate::outbox::Step;
 
 /// A pattern that adds rows whenever an entity `E` is written through a handle `H`.
 pub(crate) trait Contributor<E, H>: Send + Sync {
-    /// Returns `true` if the contribution depends on the stored version, so a write must read that version first.
+    /// Returns `true` if the contribution depends on the stored version. A write then reads the stored version first.
     fn needs_old(&self) -> bool {
         true
     }
 
-    /// Adds the rows and steps for a change. This function must be pure, because it is called once per attempt.
+    /// Adds the rows and steps for a change. The function is called once per attempt, so it must be pure.
     ///
     /// # Errors
     /// Any error from the pattern. In this case, the entity is not written.
     fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()>;
 
-    /// Returns `true` if [`complete`](Self::complete) must be called for each write, because this contributor reads other entities.
+    /// Returns `true` if this contributor reads other entities. [`complete`](Self::complete) must then be called for each write.
     fn reads_others(&self) -> bool {
         false
     }
@@ -43,12 +43,12 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         None
     }
 
-    /// Returns `false` if this contributor may refuse a write. In that case, a bulk write calls the contributor only once the stored entity has been read.
+    /// Returns `false` if this contributor may refuse a write. A bulk write then calls the contributor only after it has read the stored entity.
     fn is_estimated(&self) -> bool {
         true
     }
 
-    /// Called when the handle's table has been opened. Returns the contributor that replaces this one; `None` to keep this one.
+    /// Called when the handle's table has been opened. Returns the contributor that replaces this one, or `None` to keep this one.
     fn opened(&self, _: &H) -> Option<Arc<dyn Contributor<E, H>>> {
         None
     }
@@ -81,7 +81,7 @@ pub(crate) struct EntityChange<'a, E> {
     pub(crate) old: Option<&'a E>,
     /// The new entity, or `None` if it is deleted.
     pub(crate) new: Option<&'a E>,
-    /// The stored properties, if they have been read: at least the declared properties for a replace, all properties otherwise.
+    /// The stored properties, if they have been read. For a replace, they include at least the declared properties; for other writes, all properties.
     pub(crate) stored: Option<&'a Row>,
     pub(crate) context: &'a WriteContext,
     pub(crate) pace: &'a Runtime,
@@ -133,7 +133,7 @@ impl Contribution {
     }
 }
 
-/// A write to be completed by a contributor that reads other entities.
+/// A write that a contributor must complete, because the contributor reads other entities.
 #[derive(Clone, Debug)]
 pub(crate) struct PendingWrite {
     pub(crate) key: EntityKey,

@@ -1,7 +1,7 @@
 //! A transaction draft: the planned writes from which each attempt builds its batch.
 //!
 //! Contributors that read other entities add their writes when a batch is built. Single writes, bulk writes, units of work and deletions of wide entities share
-//! this builder. Entity plans are added to transactions only by drafts, so no write can skip its completion.
+//! this builder. Only a draft can add entity plans to a transaction, so no write skips its completion.
 
 mod write;
 
@@ -23,9 +23,9 @@ pub(crate) use write::{Completes, EntityWrite};
 
 /// The planned writes and rows for one transaction.
 pub(crate) struct Draft<'a> {
-    /// All parts (writes, rows and steps) as planned, before any completion.
+    /// All parts (writes, rows and steps) as planned, before any of them is completed.
     planned: Batch,
-    /// The parts, split at the first part that needs completion, or `None` if no part needs it.
+    /// The parts, split at the first part that needs completion. `None` if no part needs completion.
     pending: Option<Pending<'a>>,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Draft<'a> {
         Ok(draft)
     }
 
-    /// Returns the parts as planned, before any completion.
+    /// Returns the parts as planned, before any of them is completed.
     pub(crate) const fn planned(&self) -> &Batch {
         &self.planned
     }
@@ -68,8 +68,8 @@ impl<'a> Draft<'a> {
         self.pending.is_some()
     }
 
-    /// Adds an entity's write. If the write is refused, the draft stays unchanged. If `limits` is `None`, the size is not checked, and rows contributed to an
-    /// incomplete write are not planned.
+    /// Adds an entity's write. If the write is refused, the draft stays unchanged. If `limits` is `None`, the size is not checked. In that case, the planned
+    /// batch also omits the rows contributed to an incomplete write.
     ///
     /// # Errors
     /// Any error from [`Batch::push_within`].
@@ -90,7 +90,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Adds a pattern's rows that belong to no entity in the draft. If one row is refused, no row is added.
+    /// Adds rows of a pattern that belong to no entity in the draft. If one row is refused, none is added.
     ///
     /// # Errors
     /// Any error from [`Batch::add_rows`].
@@ -141,8 +141,8 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Builds the batch for one attempt. The draft's entities precede other affected entities. If the transaction cannot include the other affected entities,
-    /// sets `together` to `false`; workers then write these entities later.
+    /// Builds the batch for one attempt. The draft's own entities come first, followed by other affected entities. If these do not fit into the transaction,
+    /// sets `together` to `false`; workers then write them later.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` if a row changed while it was being read; any error from the contributors or the store.
@@ -157,11 +157,11 @@ impl<'a> Draft<'a> {
             let own = batch.entities().iter().map(|known| &known.row_key);
             let added = batch.rows().keys().filter(|row_key| batch.writes(row_key));
             let mut rows: HashSet<_> = own.chain(added).collect();
-            // A row may be written twice: two copied entities in the draft may have the same holder, or the draft may itself contain the holder.
+            // A row could be written twice: two copied entities in the draft may have the same holder, or the draft may contain the holder itself.
             if others.iter().all(|other| rows.insert(&other.key.row_key)) {
                 match others.into_iter().try_for_each(|other| batch.push(other)) {
                     Ok(()) if batch.operations() <= most => return Ok(Cow::Owned(batch)),
-                    // If participants of two entities write the same row, the other entities are written in separate transactions.
+                    // If participants of two entities write the same row, the affected entities are written in separate transactions.
                     Err(error) if error.code() != ErrorCode::InvalidDuplicateRow => return Err(error),
                     _ => {}
                 }

@@ -44,7 +44,7 @@ pub(crate) enum EntityFault {
     Bytes { bytes: usize, parts: String, most: usize },
 }
 
-/// Returns the error for a plan that still lacks stored properties although all of them have been read.
+/// Returns the error for a plan that still lacks stored properties after all of them have been read.
 pub(crate) fn undecided() -> Error {
     Error::of(EntityFault::Undecided)
 }

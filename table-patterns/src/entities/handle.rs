@@ -13,11 +13,11 @@ use crate::entities::outbox::NoOutbox;
 use crate::entities::seen_versions::SeenPartitions;
 use crate::entities::turns::Turns;
 
-/// A handle to a table's entities of type `E`. Every write also writes the rows of all patterns declared on the struct or attached by the store.
+/// A handle to a table's entities of type `E`. Every write also writes the rows of all patterns that are declared on the struct or attached by the store.
 ///
-/// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the methods of [`Table`] for reading and writing entities, and
-/// also creates [units of work](crate::unit), which are transactions over several entity types. [`table`](Self::table) returns the table's handle, which also
-/// plans queries, and reads groups and sets. Entities without declared patterns are written without a read, as with a [`Table`].
+/// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. The handle has the methods of [`Table`] for reading and writing
+/// entities. It also creates [units of work](crate::unit), which are transactions over several entity types. [`table`](Self::table) returns the underlying
+/// table, which can also plan queries and read groups and sets. Entities without declared patterns are written without a read, as with a [`Table`].
 ///
 /// ```
 /// use table_core::{Engine, Entity};
@@ -58,7 +58,7 @@ pub struct Entities<E, S, O = NoOutbox> {
     pub(crate) context: WriteContext,
     /// The queues of waiting writers, one per partition or entity.
     pub(crate) turns: Turns,
-    /// The row versions last seen or written by this handle's transactions.
+    /// The row versions that this handle's transactions last read or wrote.
     pub(crate) seen: SeenPartitions,
 }
 
@@ -70,7 +70,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         Self { table, contributors: Vec::new(), retry, outbox, context, turns, seen }
     }
 
-    /// Attaches a contributor. It replaces any attached contributor of the same type.
+    /// Attaches a contributor, and removes any attached contributor of the same type.
     pub(crate) fn with_contributor<C: Contributor<E, Self> + 'static>(mut self, contributor: C) -> Self {
         self.contributors.retain(|known| !known.as_any().is::<C>());
         self.contributors.push(Arc::new(contributor));
@@ -82,7 +82,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         self.contributors.iter().find_map(|contributor| contributor.as_any().downcast_ref())
     }
 
-    /// Sets the clock and the sleep function for retry backoff and for the rate limit of backfills.
+    /// Sets the clock and the sleep function. They are used for retry backoff and for the rate limit of backfills.
     #[must_use]
     pub fn with_runtime(self, pace: Runtime) -> Self {
         Self { retry: self.retry.with_runtime(pace), ..self }
@@ -94,14 +94,14 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         Self { retry, ..self }
     }
 
-    /// Sets the person or program that makes the writes, as reported to [participants](crate::participant::Changes::actor).
+    /// Sets the person or program that makes the writes. [Participants](crate::participant::Changes::actor) can read this value.
     #[must_use]
     pub fn with_actor(mut self, actor: impl Into<Arc<str>>) -> Self {
         self.context.actor = Some(actor.into());
         self
     }
 
-    /// Sets the identifier of the request that causes the writes, as reported to [participants](crate::participant::Changes::correlation_id).
+    /// Sets the identifier of the request that causes the writes. [Participants](crate::participant::Changes::correlation_id) can read this value.
     #[must_use]
     pub fn with_correlation_id(mut self, id: impl Into<Arc<str>>) -> Self {
         self.context.correlation_id = Some(id.into());
@@ -119,7 +119,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         &self.table
     }
 
-    /// Replaces the contributors that depend on the opened table.
+    /// Replaces the contributors that depend on the opened table with new ones.
     pub(crate) fn reopen_contributors(&mut self) {
         let opened = self
             .contributors

@@ -10,7 +10,7 @@ use table_core::{Error, Result};
 use crate::entities::fault::EntityFault;
 use crate::outbox::Intent;
 
-/// Records a write's steps in other partitions and tables as rows in the written partition.
+/// Records a write's steps in other partitions and tables. Each step is recorded in a row in the written partition.
 ///
 /// The rows are written in the same transaction as the entities, so no step is lost (PAT-EC-8). Workers perform each recorded step at least once.
 ///
@@ -40,10 +40,11 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
         partition_key: &PartitionKey,
     ) -> impl Future<Output = Result<()>> + Send;
 
-    /// Marks a partition as already registered by another program, so [`prepare`](Self::prepare) sends no request for it. By default, does nothing.
+    /// Marks a partition as already registered by another program. [`prepare`](Self::prepare) then sends no request for it. The default implementation does
+    /// nothing.
     fn assume_registered(&self, _: &TableName, _: &PartitionKey) {}
 
-    /// Returns the operations that write intents, the rows that record steps. Called once per attempt, because each transaction needs new rows.
+    /// Returns the operations that write intents (rows that record steps). Called once per attempt, because each transaction needs new rows.
     ///
     /// # Errors
     /// Any error from encoding an intent as a row.
@@ -79,7 +80,7 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
     fn recorded(&self, table: &TableName, partition_key: &PartitionKey) -> impl Future<Output = ()> + Send;
 }
 
-/// No outbox. This is sufficient if all indexes of the entity are in its partition, and the entity neither holds copies nor is copied.
+/// No outbox. Use it if all of the entity's indexes are in its own partition, and the entity neither holds copies nor is copied.
 ///
 /// ```
 /// use table_patterns::entities::{Entities, NoOutbox};

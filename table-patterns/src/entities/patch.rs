@@ -1,4 +1,4 @@
-//! Patches through an [`Entities`] handle, which change individual properties, including indexed properties (MRG rules).
+//! Patches through an [`Entities`] handle. A patch changes individual properties, which may be indexed (MRG rules).
 
 use table_core::column::{Column, OutsideKey};
 use table_core::entity::Entity;
@@ -15,8 +15,8 @@ use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
 
 impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a patch of one entity. The patch usually sends one merge. If a contributor needs the stored version, or a property is set to `None`, it sends a
-    /// read and a write.
+    /// Creates a patch of one entity. A patch usually sends a single merge. If a contributor needs the stored version, or if the patch sets a property to
+    /// `None`, the patch sends a read and a write.
     ///
     /// ```
     /// # use table_core::{Engine, Entity};
@@ -39,7 +39,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
     }
 }
 
-/// Allows a patch to set any property that is not part of the key. The old value is read if a contributor needs it.
+/// Allows a patch to set any property that is not part of the key. If a contributor needs the old value, it is read first.
 impl<E: Entity, S, O, T: Property, K: OutsideKey> SetBy<Entities<E, S, O>> for Column<E, T, K> {
     type Value = T;
 
@@ -88,7 +88,7 @@ mod tests {
 
     use crate::EntityStore;
 
-    /// An entity whose copies contain neither `active` nor `note`, although the function in `when` reads both.
+    /// An entity with an index whose `when` function reads `active` and `note`. The index rows contain neither property.
     #[derive(Clone, Debug, Entity, PartialEq)]
     #[entity(crate = table_core)]
     #[partition_key(department)]

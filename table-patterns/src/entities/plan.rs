@@ -69,7 +69,7 @@ pub(crate) enum Author {
     Pattern(&'static str),
 }
 
-/// The name of the pattern that adds the rows of copies: references, and conditions on the copied entities.
+/// The name of the pattern that adds rows for copies: references, and conditions on the copied entities.
 pub(crate) const REFERENCES: &str = "references";
 
 impl Author {
@@ -99,7 +99,7 @@ pub(crate) struct PlannedRow {
 }
 
 impl PlannedRow {
-    /// Returns the row's properties, for computing its size.
+    /// Returns the row's properties. They are used to compute its size.
     pub(crate) fn row(&self) -> Option<&Row> {
         match &self.write {
             RowWrite::Fixed(kind) => kind.row(),
@@ -119,13 +119,13 @@ pub(crate) enum RowWrite {
 
 /// A row whose operation depends on the stored row, such as an index entry.
 ///
-/// Several entities in a transaction may change the same row. In that case, the methods of the first change compute the operation for all of them. They receive
-/// all changes to the row, in order, as `parts`.
+/// Several entities in one transaction may change the same row. The methods of the first change then compute the operation for all of them. They receive all
+/// changes to the row, in order, as `parts`.
 pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
-    /// Returns the row's new properties, for computing its size.
+    /// Returns the row's new properties. They are used to compute its size.
     fn row(&self) -> Option<&Row>;
 
-    /// Checks that this entity may change the row after an earlier change in the same transaction.
+    /// Checks that this entity may change a row that an earlier entity in the same transaction also changes.
     ///
     /// # Errors
     /// `UniqueViolation` if both entities set a row that may belong to only one of them; `InvalidDuplicateRow` if different patterns change the row.
@@ -134,7 +134,7 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Returns `true` if the entity has an entry in the row after the change.
     fn is_addition(&self) -> bool;
 
-    /// Returns the operation on the assumption that the stored row matches the entities, or `None` if the row must be read.
+    /// Returns the operation, assuming that the stored row matches the entities. Returns `None` if the row must be read.
     fn assumed(&self, parts: &[Arc<dyn DerivedRow>]) -> Option<OperationKind>;
 
     /// Returns the operation for the given stored row, or `None` if no write is needed.
@@ -174,7 +174,7 @@ pub(crate) struct PreparedRow {
     pub(crate) undo: Option<Arc<dyn UndoWrite>>,
 }
 
-/// Work done outside the table for a transaction, such as a blob upload. It can be undone if the transaction is refused.
+/// Work that a transaction does outside the table, such as a blob upload. It can be undone if the transaction is refused.
 pub(crate) trait UndoWrite: Send + Sync {
     /// Checks that the work is still valid. Called immediately before the transaction is submitted.
     ///
@@ -182,11 +182,11 @@ pub(crate) trait UndoWrite: Send + Sync {
     /// Any error from the pattern.
     fn check(&self) -> Result<()>;
 
-    /// Undoes the work on a best-effort basis. The collector later removes any remainder.
+    /// Tries to undo the work. If something cannot be undone, the collector removes it later.
     fn undo(&self) -> BoxFuture<'_, ()>;
 }
 
-/// Creates an empty merge, which changes only an entity's version. As a result, concurrent writers that have already read the entity get a conflict.
+/// Creates an empty merge, which changes nothing but an entity's version. Concurrent writers that have already read the entity then get a conflict.
 pub(crate) fn touch(if_match: IfMatch) -> OperationKind {
     OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
 }
@@ -203,8 +203,8 @@ pub(crate) const fn properties_mut(kind: &mut OperationKind) -> Option<&mut Row>
     }
 }
 
-/// Returns the row state required by a pure condition, such as a check or an empty merge. Returns `None` for an operation that writes properties or deletes the
-/// row.
+/// Returns the row state that a pure condition, such as a check or an empty merge, requires. Returns `None` for an operation that writes properties or deletes
+/// the row.
 fn required(kind: &OperationKind) -> Option<RowState> {
     match kind {
         OperationKind::Check(state) => Some(state.clone()),
@@ -231,7 +231,7 @@ pub(crate) fn is_condition(kind: &OperationKind) -> bool {
     required(kind).is_some()
 }
 
-/// Merges a condition on a row into another condition on the row, or into a write of the row. Returns `None` if a single operation cannot express both.
+/// Combines two operations on one row, of which at least one is a condition. Returns `None` if no single operation can express both.
 pub(crate) fn both(one: &OperationKind, other: &OperationKind) -> Option<OperationKind> {
     match (required(one), required(other)) {
         (None, Some(RowState::Present(if_match))) => guarded(one, if_match),
@@ -243,7 +243,7 @@ pub(crate) fn both(one: &OperationKind, other: &OperationKind) -> Option<Operati
     }
 }
 
-/// Adds a required version to a write. Returns `None` if the write already requires a different version or the row's absence.
+/// Makes a write require a version of the row. Returns `None` if the write already requires a different version, or requires that the row does not exist.
 fn guarded(write: &OperationKind, required: IfMatch) -> Option<OperationKind> {
     let merged = |own: &IfMatch| match (own, required.clone()) {
         (own, IfMatch::Any) => Some(own.clone()),
@@ -260,7 +260,7 @@ fn guarded(write: &OperationKind, required: IfMatch) -> Option<OperationKind> {
     })
 }
 
-/// Makes a write require the row's absence. Returns `None` if the write requires an existing row.
+/// Makes a write require that the row does not exist. Returns `None` if the write requires an existing row.
 fn inserted(write: &OperationKind) -> Option<OperationKind> {
     match write {
         OperationKind::Insert(row)
@@ -284,7 +284,7 @@ fn both_conditions(one: &OperationKind, other: &OperationKind) -> Option<Operati
     })
 }
 
-/// Converts a planned operation to the operation that is sent to the store. If the store does not support checks, a check becomes an empty merge into the row.
+/// Converts a planned operation to the operation that is sent to the store. If the store does not support checks, a check becomes an empty merge.
 ///
 /// # Errors
 /// `Unsupported` if the operation only checks that a row does not exist and the store does not support checks (ENG-21).

@@ -1,4 +1,4 @@
-//! Reads the stored version of an entity on which a write is based.
+//! Reads an entity's stored version before a write that depends on it.
 
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch};
@@ -11,7 +11,7 @@ use table_core::{Error, Result};
 use crate::entities::fault::EntityFault;
 use crate::entities::handle::Entities;
 
-/// The description of the contended rows in error messages about conflicts.
+/// The name of the contended rows in error messages about conflicts.
 pub(crate) const RACE: &str = "the entity or a row that is written with it";
 
 /// A stored version of an entity.

@@ -20,13 +20,13 @@ pub(crate) struct ChangeRecord {
     pub(crate) payload: Vec<u8>,
 }
 
-/// A pattern that records the changes in a transaction, and commits the changes and their records together.
+/// A pattern that records a transaction's changes. The changes and their records are committed together.
 pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
     /// Returns the number of operations added to a transaction by change records.
     fn operations(&self, records: &[ChangeRecord]) -> usize;
 
-    /// Makes one attempt to submit a transaction together with its change records. The returned versions and the operation index in an error count only the
-    /// given operations, not the operations that write the records.
+    /// Makes one attempt to submit a transaction together with its change records. The returned versions cover only the given operations, not the operations
+    /// that write the records. The same applies to the operation index in an error.
     fn commit<'a>(
         &'a self,
         table: &'a TableName,
@@ -39,7 +39,7 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
 pub(crate) enum Recorded {
     Committed {
         committed: Committed,
-        /// `true` if another process has recorded changes since this process last did.
+        /// `true` if another process has recorded changes since this process last recorded any.
         is_shared: bool,
     },
     /// Another writer recorded changes first. Nothing was written. The error contains the key of the contended row, such as the head of a feed.

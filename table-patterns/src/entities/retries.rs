@@ -12,10 +12,10 @@ use crate::entities::commit::{Conflict, Outcome, Site};
 use crate::entities::draft::Draft;
 use crate::entities::outbox::StepRecorder;
 
-/// The retry loop for committing a write. After a conflict, the rows are reread and the write is rebuilt.
+/// The retry loop that commits a write. After a conflict, the rows are reread and the write is planned again.
 pub(crate) struct Retries<'a> {
     race: RetryLoop<'a>,
-    /// `true` if the write is rebuilt after a conflict on an entity. If `false`, it fails.
+    /// `true` if the write is planned again after a conflict on an entity. If `false`, the write fails.
     replans_entities: bool,
     /// `true` if derived rows are read before they are written.
     look: bool,
@@ -35,7 +35,7 @@ impl<'a> Retries<'a> {
         Self { race, replans_entities: false, look: false, together, left, completed: None }
     }
 
-    /// Sets whether the write is rebuilt, instead of failing, after a conflict on an entity.
+    /// Sets whether a conflict on an entity makes the loop plan the write again. Otherwise, the write fails.
     pub(crate) fn replan_entities(self, replans_entities: bool) -> Self {
         Self { replans_entities, ..self }
     }
@@ -50,7 +50,7 @@ impl<'a> Retries<'a> {
         self.completed
     }
 
-    /// Builds a draft's batch, and makes one attempt to commit it. Returns `None` if the write must be rebuilt for another attempt.
+    /// Builds a draft's batch, and makes one attempt to commit it. Returns `None` if the write must be planned again for another attempt.
     ///
     /// # Errors
     /// The attempt's error, if rebuilding the write cannot resolve it; `UpdateConditionNotSatisfied` after the last attempt (CON-3).
@@ -61,7 +61,7 @@ impl<'a> Retries<'a> {
     ) -> Result<Option<Outcome>> {
         let (planned, most) = (draft.planned(), site.store.capabilities().limits.operations);
         let batch = match draft.batch(&mut self.together, most).await {
-            // The plan itself requires a certain version of the row, so further attempts would fail too.
+            // The plan itself requires a certain version of the row, so other attempts would also fail.
             Err(error) if is_moved(&error) && !self.replans_entities && requires_row_of(planned, &error) => {
                 return Ok(Some(Outcome::Conflict(Conflict::Entity, error)));
             }
@@ -74,7 +74,7 @@ impl<'a> Retries<'a> {
         self.attempt(site, &batch, draft.is_pending().then_some(planned)).await
     }
 
-    /// Makes one attempt to commit a batch. If the batch was built from a draft with incomplete writes, `planned` contains the draft's parts before completion.
+    /// Makes one attempt to commit a batch. `planned` contains the draft's parts before completion, or is `None` if nothing needed completion.
     async fn attempt<S: TableStore, O: StepRecorder>(
         &mut self,
         site: &Site<'_, S, O>,
@@ -88,7 +88,7 @@ impl<'a> Retries<'a> {
                 _ => (conflict, error),
             },
             Ok(committed) => return Ok(Some(committed)),
-            // Rows on which the plan is based changed before the transaction was built.
+            // The plan is based on rows that changed before the transaction was built.
             Err(error) if planned.is_some() && error.is_conflict() => (Conflict::Related, error),
             Err(error) if has_others && is_too_large(&error) => {
                 self.together = false;
@@ -99,7 +99,7 @@ impl<'a> Retries<'a> {
         match conflict {
             Conflict::Entity if !self.replans_entities => Ok(Some(Outcome::Conflict(conflict, error))),
             Conflict::Fixed => Ok(Some(Outcome::Conflict(conflict, error))),
-            // The next attempt reads the derived rows. It is made without backoff, because the assumed rows may have been wrong even without a concurrent
+            // The next attempt reads the derived rows. There is no backoff, because the assumption about the rows may have been wrong even without a concurrent
             // writer.
             Conflict::Derived if !self.look => {
                 self.look = true;
@@ -166,7 +166,7 @@ impl<'a> Retries<'a> {
     }
 }
 
-/// Returns `true` if the error reports that rows on which the plan is based changed while they were being read.
+/// Returns `true` if the error means that a row changed while the plan's rows were being read.
 fn is_moved(error: &Error) -> bool {
     error.code() == ErrorCode::UpdateConditionNotSatisfied
 }

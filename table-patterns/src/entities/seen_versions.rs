@@ -1,4 +1,4 @@
-//! The row versions that this process's transactions last saw. If the stored version differs, another process has written the row.
+//! The row versions that this process's transactions last saw. If the stored version of a row differs, another process has written the row.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -13,8 +13,8 @@ use table_core::operation::{Operation, OperationKind};
 
 /// The maximum number of partitions per cache generation. A handle keeps two generations, so it remembers up to twice as many partitions.
 const PARTITIONS: usize = 256;
-/// The maximum number of rows per cache generation. Each partition has two generations. The limit exceeds 100, the maximum number of rows that a transaction
-/// reads.
+/// The maximum number of rows per cache generation. Each partition has two generations. The limit is greater than 100, the maximum number of rows that a
+/// transaction reads.
 const ROWS: usize = 128;
 
 /// The partitions recently used by a handle's transactions. Clones of the handle share them.
@@ -42,10 +42,10 @@ struct State {
     is_shared: bool,
     /// `true` if another process has recorded changes, for example in a feed, since this process last recorded any.
     is_recorded_by_others: bool,
-    /// The [reservations](crate::unit::reservation) that this process no longer waits for, because their hold time has ended, each with its version. If a
+    /// The [reservations](crate::unit::reservation) for which this process no longer waits because their hold time has ended, and the version of each. If a
     /// reservation is renewed, its version changes.
     passed: HashMap<RowKey, ETag>,
-    /// The number of consecutive reservations that have expired while this process waited for them. Reset when the process finds no reservation.
+    /// The number of consecutive reservations that expired while this process waited for them. Reset to zero when the process finds no reservation.
     expired: usize,
     /// The store's error, if the process's credential does not permit it to write reservations.
     refusal: Option<Error>,
@@ -118,7 +118,7 @@ impl SeenPartitions {
         rows
     }
 
-    /// Records the row versions that this process has written to a partition, if its transactions have used the partition recently.
+    /// Records the row versions that this process has written to a partition. Does nothing if its transactions have not used the partition recently.
     pub(crate) fn committed(
         &self,
         (table, partition_key): (&TableName, &PartitionKey),
@@ -130,8 +130,8 @@ impl SeenPartitions {
         }
     }
 
-    /// Records whether another process has recorded changes in a partition since this process last did. Does nothing if this process's transactions have not
-    /// used the partition recently.
+    /// Records whether another process has recorded changes in a partition since this process last recorded any. Does nothing if this process's transactions
+    /// have not used the partition recently.
     pub(crate) fn recorded(&self, (table, partition_key): (&TableName, &PartitionKey), is_shared: bool) {
         if let Some(known) = self.known(table, partition_key) {
             known.lock().is_recorded_by_others = is_shared;
@@ -178,7 +178,7 @@ impl SeenRows {
     }
 
     /// Records the version that this process has written to a remembered row. If the write replaced a version other than the remembered one, another process
-    /// has written the row, and nothing is recorded. That write is detected by the next transaction that reads the row.
+    /// has also written the row. In that case, nothing is recorded, and the next transaction that reads the row detects the foreign write.
     fn wrote(&self, SentRow { row_key, replaced, .. }: &SentRow, version: Option<&ETag>) {
         let mut state = self.lock();
         let is_known = |known: &Option<ETag>| replaced.is_none() || *known == *replaced;
@@ -267,7 +267,7 @@ mod tests {
         RowKey::new(format!("{number:06}")).unwrap()
     }
 
-    /// Returns a row that was written unconditionally, or on the condition that it had the given version.
+    /// Returns a row that was written unconditionally, or that had to have the given version.
     fn sent(row_key: &RowKey, replaced: Option<u64>) -> SentRow {
         let replaced = replaced.map(ETag::from_ticks);
         SentRow { row_key: row_key.clone(), is_written: true, replaced }

@@ -1,4 +1,4 @@
-//! The entities that one transaction writes. Copies of these entities use the new values instead of the stored values.
+//! The entities that one transaction writes. A copy of such an entity takes the new values instead of the stored values.
 
 use std::collections::HashMap;
 
@@ -13,16 +13,16 @@ pub(crate) struct Siblings(HashMap<RowKey, Sibling>);
 /// The state of an entity after the transaction.
 #[derive(Debug)]
 pub(crate) enum Sibling {
-    /// The entity is written with these properties. Its own write adds the properties copied from other entities.
+    /// The entity is written with these properties. Properties copied from other entities are added later, by the entity's own write.
     Written(Row),
     /// The entity and its references are deleted.
     Deleted,
-    /// Only the row is deleted, by its key; its references remain.
+    /// Only the row is deleted, by its key. Its references remain.
     Removed,
 }
 
 impl Sibling {
-    /// Creates the state of an entity from its properties after the write. Pass `None` if the entity is deleted.
+    /// Returns the state of an entity with these properties after the write, or of a deleted entity if `after` is `None`.
     pub(crate) fn of(after: Option<Row>) -> Self {
         after.map_or(Self::Deleted, Self::Written)
     }
@@ -42,7 +42,7 @@ impl Siblings {
         self.0.insert(row_key.clone(), sibling);
     }
 
-    /// Adds a row if the operation deletes it by its key. Ignores other operations.
+    /// If the operation deletes a row by its key, adds the row. Ignores other operations.
     pub(crate) fn remove(&mut self, row_key: &RowKey, kind: &OperationKind) {
         if matches!(kind, OperationKind::Delete(_)) {
             self.add(row_key, Sibling::Removed);

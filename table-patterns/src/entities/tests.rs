@@ -139,7 +139,7 @@ fn the_last_replace_of_a_participants_row_remains_and_a_refused_one_changes_noth
     assert_eq!((batch.bytes(), batch.operations()), (alone.bytes(), 3));
     assert_eq!(batch.entity_of(&latest), Some(1));
 
-    // Writing the same row twice for one entity is an error.
+    // It is an error if one entity writes the same row twice.
     let mut twice = written_by("4", "other", 10);
     twice.rows.extend(twice.rows.clone());
     let refused = Batch::of(twice).unwrap_err();

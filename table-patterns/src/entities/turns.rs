@@ -1,8 +1,8 @@
 //! Fair scheduling of a partition's writers within one process.
 //!
-//! Concurrent read-modify-write transactions would conflict, so their writers take turns in a queue. The writer with the turn reads the rows as earlier writers
-//! left them, and adds its operations to an open [`Group`]. The last writer in the queue seals the group, which is then committed as one transaction. A group
-//! member that has waited longer than [`TIMEOUT`] seals the group earlier.
+//! Concurrent read-modify-write transactions would conflict, so their writers queue and take turns. The writer with the turn reads the rows as earlier writers
+//! left them, and adds its operations to an open [`Group`]. The last writer in the queue seals the group, which is then committed as one transaction. If a
+//! member of the group has waited longer than [`TIMEOUT`], it seals the group earlier.
 
 mod compose;
 pub(crate) mod group;
@@ -23,14 +23,14 @@ use crate::bounded_wait::{Alarm, StallDetector};
 use crate::entities::turns::group::{Group, GroupOutcome, GroupTimer};
 
 /// The longest time that one writer may hold the turn while others wait. After this time, the waiting writers write without a turn, and the members of the open
-/// group seal it. The limit is needed because the holder's future may never be polled again. It is longer than a typical request to a distant store, because
-/// writing without a turn may cause conflicts.
+/// group seal it. The limit is needed because the future of the writer with the turn may never be polled again. It is longer than a typical request to a
+/// distant store, because writing without a turn may cause conflicts.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The minimum length of a queue that is searched for waiters that have given up.
+/// The shortest queue in which waiters that have given up are searched and removed.
 const SHORT: usize = 16;
 
-/// The queues for the partitions and rows written by a handle. Clones of the handle share them.
+/// The queues for the partitions and rows that a handle writes. Clones of the handle share them.
 #[derive(Clone, Default)]
 pub(crate) struct Turns(Arc<Shared>);
 
@@ -38,7 +38,7 @@ struct Shared {
     lines: Mutex<HashMap<Place, Line>>,
     /// The maximum time one writer may hold the turn while others wait.
     timeout: Duration,
-    /// The timeout alarm that the writers in all queues share. It outlives the queues, which are removed when their last writer leaves.
+    /// The timeout alarm shared by the writers in all queues. It outlives a queue, which is removed when its last writer leaves.
     alarm: Arc<Alarm>,
 }
 
@@ -48,28 +48,28 @@ impl Default for Shared {
     }
 }
 
-/// The scope of a queue. Units of work queue for a partition. Single writes queue for one row, which is an entity or the head of a feed.
+/// The scope of a queue. Units of work queue for a partition. Single writes queue for one row: an entity or the head of a feed.
 type Place = (String, PartitionKey, Option<RowKey>);
 
 /// A queue: one writer has the turn, and the others wait in arrival order.
 #[derive(Default)]
 struct Line {
     waiters: VecDeque<oneshot::Sender<Turn>>,
-    /// Once the queue has this length, waiters that have given up are removed.
+    /// The queue length at which waiters that have given up are removed.
     limit: usize,
     stalls: Arc<StallDetector>,
     /// The open group. It contains the uncommitted operations of writers that have already had their turn.
     group: Option<Arc<Group>>,
 }
 
-/// One writer's turn. When it is dropped, the turn passes to the next writer, or the open group is sealed if no writer waits.
+/// One writer's turn. When it is dropped, the turn passes to the next writer. If no writer waits, the open group is sealed.
 pub(crate) struct Turn {
     turns: Turns,
-    /// The queue's scope; `None` once the next writer has the turn, or if this writer timed out while waiting.
+    /// The queue's scope. `None` once the next writer has the turn, or if this writer timed out while waiting.
     place: Option<Place>,
 }
 
-/// The recipient of the turn once its holder has ended it.
+/// The recipient of a turn that has ended.
 enum Next {
     Waiter(oneshot::Sender<Turn>),
     Group(Arc<Group>),
@@ -82,7 +82,7 @@ impl Turns {
         Self(Arc::new(Shared { timeout, ..Shared::default() }))
     }
 
-    /// Waits for a unit of work's turn in a partition, behind all units of work that are already waiting.
+    /// Waits until a unit of work has the turn in a partition. It queues behind the units of work that are already waiting.
     pub(crate) async fn enter(
         &self,
         table: &TableName,
@@ -92,13 +92,14 @@ impl Turns {
         self.enter_at((table.folded().to_owned(), partition_key.clone(), None), pace).await
     }
 
-    /// Waits for a single write's turn at one row, behind all writes that are already waiting. The row is an entity or the head of a feed. Single writes and
-    /// units of work do not wait for each other. Otherwise, a transaction whose closure makes a single write would deadlock.
+    /// Waits until a single write has the turn at one row, which is an entity or the head of a feed. It queues behind the writes that are already waiting.
+    ///
+    /// Single writes and units of work do not wait for each other. Otherwise, a transaction would deadlock if its closure made a single write.
     pub(crate) async fn enter_entity(&self, table: &TableName, key: &EntityKey, pace: &Runtime) -> Turn {
         self.enter_at(entity_place(table, key), pace).await
     }
 
-    /// If other writes have the turn at an entity or are waiting for it, waits for a single write's turn there.
+    /// Waits for the turn at an entity, but only if other writes have this turn or wait for it. Otherwise returns `None` at once.
     pub(crate) async fn enter_busy_entity(
         &self,
         table: &TableName,
@@ -172,7 +173,7 @@ impl Turns {
 impl Line {
     /// Adds a writer to the queue.
     fn wait(&mut self) -> oneshot::Receiver<Turn> {
-        // While the holder of the turn is stuck, every later writer gives up after a while. Doubling the limit keeps the amortized cost per writer constant.
+        // If the holder of the turn is stuck, every later writer eventually gives up. Doubling the limit keeps the amortized cost per writer constant.
         if self.waiters.len() >= self.limit {
             self.waiters.retain(|waiter| !waiter.is_canceled());
             self.limit = self.waiters.len().saturating_mul(2).max(SHORT);
@@ -211,7 +212,7 @@ impl Turn {
         self.with_line(|line| line.group = Some(Arc::clone(group)));
     }
 
-    /// Returns the timeout for the members of a group.
+    /// Returns the alarm and the runtime for the timeout of a group's members.
     pub(crate) fn timer(&self, runtime: &Runtime) -> GroupTimer {
         (Arc::clone(&self.turns.0.alarm), runtime.clone())
     }
@@ -223,7 +224,7 @@ impl Turn {
         Some(group.outcome().await)
     }
 
-    /// Returns the timeout that the waiting writers share, or `None` if this writer itself has timed out.
+    /// Returns the timeout shared by the waiting writers. Returns `None` if this writer itself has timed out.
     pub(crate) fn stalls(&self) -> Option<Arc<StallDetector>> {
         self.with_line(|line| Arc::clone(&line.stalls))
     }

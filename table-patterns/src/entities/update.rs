@@ -14,11 +14,13 @@ use crate::entities::outbox::StepRecorder;
 use crate::entities::read::{Current, read_as};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Updates an entity: reads it, applies `change`, and writes it with its contributed rows. If another writer committed first, rereads the entity and
-    /// retries (CON-3). Passing an entity that has already been read saves the first read, unless `change` removes a property.
+    /// Updates an entity: reads it, applies `change`, and writes it with its contributed rows. If another writer committed first, this function rereads the
+    /// entity and retries (CON-3).
+    ///
+    /// To save the first read, pass an entity that has already been read. If `change` removes a property, the entity is read anyway.
     ///
     /// - `change` may run several times, each time on a freshly read version. It must not change the key (UPD-6).
-    /// - Properties that `E` does not declare are kept; a field set to `None` is removed.
+    /// - Properties that `E` does not declare are kept. A field that `change` sets to `None` is removed.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
@@ -67,7 +69,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             .write_completed(&key, true, first, |current| {
                 let mut current = self.expected(&key, current, &IfMatch::Any)?;
                 let before = current.entity.to_row()?;
-                // Contributors need the entity as it was before the change. It is decoded instead of cloned, because `E` need not be `Clone`.
+                // Contributors need the entity as it was before the change. It is decoded from its properties, because `E` need not be `Clone`.
                 let old = read_as::<E>(&key, &before)?;
                 change(&mut current.entity)?;
                 let after = current.entity.to_row()?;
@@ -82,8 +84,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                         row::rewrite(stored.view(), before.view(), after.view())?,
                         if_match,
                     ),
-                    // Only a replace operation removes properties (MRG-3). It must also contain the stored properties that `E` does not declare, so all of them
-                    // are read first.
+                    // Only a replace operation removes properties (MRG-3). It must also contain the stored properties that `E` does not declare, so all
+                    // properties must be read first.
                     (true, None) => return Ok(None),
                 };
                 let old = (&old, current.stored.as_ref());

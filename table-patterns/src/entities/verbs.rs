@@ -16,12 +16,12 @@ use crate::entities::outbox::StepRecorder;
 use crate::entities::read::{Current, RACE};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Inserts an entity with its contributed rows. Normally sends a single request, and reads nothing. Exceptions:
-    /// - An opened handle reads the stored schema again after five seconds.
+    /// Inserts an entity together with its contributed rows. This normally sends a single request and reads nothing, with these exceptions:
+    /// - A handle that has been opened rereads the stored schema after five seconds.
     /// - An index list in the entity's partition is read before it is changed.
     /// - A holder of copies reads the copied entities.
     /// - An outbox registers the partition before it records the first intent there, and again an hour later.
-    /// - A feed reads its head before the first write to the partition, and lists the partition if the feed is new or quiet.
+    /// - A feed reads its head before the first write to the partition. If the feed is new or quiet, it also lists the partition.
     ///
     /// # Errors
     /// - `EntityAlreadyExists` if an entity with this key exists (INS-1).
@@ -40,7 +40,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Replaces the stored entity with the same key (UPD-1). Reads the stored version first if a contributor needs it.
+    /// Replaces the stored entity with the same key (UPD-1). If a contributor needs the stored version, reads it first.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist (UPD-2).
@@ -72,8 +72,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Merges an entity into the stored entity. If a field is `None`, the stored property is kept (MRG-1, MRG-3). Reads the stored version first if a
-    /// contributor needs it.
+    /// Merges an entity into the stored entity. If a field is `None`, the stored property is kept (MRG-1, MRG-3). If a contributor needs the stored version,
+    /// reads it first.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
@@ -102,7 +102,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Inserts the entity, or replaces the stored entity regardless of its version (UPS-2). Reads the stored version first if a contributor needs it.
+    /// Inserts the entity, or replaces the stored entity regardless of its version (UPS-2). If a contributor needs the stored version, reads it first.
     ///
     /// # Errors
     /// `UniqueViolation` or `IndexListFull` from an index, as for `insert`; an error if the entity exceeds a limit.
@@ -110,7 +110,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.put_row(entity, entity.to_row()?).await
     }
 
-    /// Inserts `row`, or replaces the stored row, under the key of `entity`. `row` must contain at least the properties of `entity`.
+    /// Inserts `row` under the key of `entity`, or replaces the row stored there. `row` must contain at least the properties of `entity`.
     ///
     /// # Errors
     /// Any error from [`insert_or_replace`](Self::insert_or_replace).
@@ -133,7 +133,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Inserts the entity, or merges it into the stored entity regardless of its version (UPS-2). Reads the stored version first if a contributor needs it.
+    /// Inserts the entity, or merges it into the stored entity regardless of its version (UPS-2). If a contributor needs the stored version, reads it first.
     ///
     /// # Errors
     /// `UniqueViolation` or `IndexListFull` from an index, as for `insert`; an error if the entity exceeds a limit.
@@ -145,8 +145,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.read_and_merge(&key, (entity, &row, &row)).await
     }
 
-    /// Merges `changed` into the stored row, which keeps its other properties. If no row is stored under the key of `entity`, inserts `whole` instead. `whole`
-    /// must contain all properties of `entity` and of `changed`.
+    /// Merges `changed` into the stored row with the key of `entity`. Properties that `changed` does not contain are kept. If no such row is stored, inserts
+    /// `whole` instead, which must contain all properties of `entity` and of `changed`.
     ///
     /// # Errors
     /// Any error from [`insert_or_merge`](Self::insert_or_merge).
@@ -178,7 +178,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(self.write(key, true, None, plan).await?)
     }
 
-    /// Deletes an entity with its contributed rows. Reads the stored version first if a contributor needs it.
+    /// Deletes an entity and its contributed rows. If a contributor needs the stored version, reads it first.
     ///
     /// # Errors
     /// `ResourceNotFound` if the entity does not exist (DEL-3); `UpdateConditionNotSatisfied` if its version differs (DEL-2).

@@ -1,4 +1,4 @@
-//! Single-entity writes, planned from the stored version and committed with their contributed rows. After a conflict, a write is rebuilt (CON-3).
+//! Single-entity writes. A write is planned from the stored version, committed with its contributed rows, and planned again after a conflict (CON-3).
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::entities::outbox::StepRecorder;
 use crate::entities::read::{Current, RACE, read_as};
 use crate::entities::retries::Retries;
 
-/// A planned write, or `None` if the plan depends on stored properties that have not been read.
+/// A planned write, or `None` if planning it requires stored properties that have not been read.
 pub(crate) type Planned<'a> = Result<Option<EntityWrite<'a>>>;
 
 /// The result of a committed write.
@@ -89,7 +89,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.plan(key.clone(), kind, Some(current.old()), Some(&after))
     }
 
-    /// Returns `true` if no contributor needs the stored version, so a write reads nothing.
+    /// Returns `true` if no contributor needs the stored version. A write then reads nothing.
     pub(crate) fn is_blind(&self) -> bool {
         !self.contributors.iter().any(|contributor| contributor.needs_old())
     }
@@ -133,7 +133,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         let mut first = first.filter(|_| self.completer().is_none());
         let (table, runtime) = (self.table.name()?, self.retry.runtime());
         let mut retries = Retries::new(&self.retry, RACE).replan_entities(reads);
-        // After losing a race for an entity, writers in this process take turns. If such a queue already exists, this writer joins it.
+        // Writers in this process that lose a race for an entity take turns. If they already form a queue, this writer joins it.
         let mut turn = if reads { self.turns.enter_busy_entity(table, key, runtime).await } else { None };
         loop {
             let planned = match first.take() {
@@ -156,8 +156,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Makes one attempt to commit a write. Returns `None` if the write must be rebuilt for another attempt. This function is separate from planning, because
-    /// it would otherwise be compiled once per plan closure.
+    /// Makes one attempt to commit a write. Returns `None` if the write must be planned again for another attempt. This function is separate from
+    /// [`write_completed`](Self::write_completed) to avoid compiling it once per plan closure.
     async fn submit(
         &self,
         retries: &mut Retries<'_>,
@@ -168,14 +168,13 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(etags.map(|etags| etags.into_iter().next().flatten()))
     }
 
-    /// Adds the entity's key to the error returned after the last attempt. If the error refers to a reserved row, such as the head of a feed, it keeps that
-    /// row's key.
+    /// Adds the entity's key to the error returned after the last attempt. An error about a reserved row, such as the head of a feed, keeps that row's key.
     fn at_lost(&self, error: Error, key: &EntityKey) -> Error {
         let is_reserved = error.key().is_some_and(|(_, row_key)| row_key.starts_with(RESERVED));
         if error.rule() == Some("CON-3") && !is_reserved { self.here(error, key) } else { error }
     }
 
-    /// Plans a write without the stored version, and commits it.
+    /// Plans a write that does not depend on the stored version, and commits it.
     ///
     /// # Errors
     /// Any error from the commit.
@@ -185,7 +184,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.write(&key, false, None, |_| Ok(Some(planned.clone()))).await
     }
 
-    /// Commits planned writes under the caller's conditions on entities. If an entity does not satisfy its condition, returns an error.
+    /// Commits planned writes. Returns an error if an entity does not satisfy the condition of its write.
     ///
     /// # Errors
     /// Any error from the commit.
@@ -204,7 +203,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 
     /// Checks that no program with a newer schema forbids writes. If `is_whole` is `true`, also checks that no such program forbids removing unknown
-    /// properties. Returns the period during which unconditional replace operations may be sent, or `None` if the period is unlimited.
+    /// properties. Returns the period in which unconditional replace operations may be sent, or `None` if the period is unlimited.
     ///
     /// # Errors
     /// `SchemaMismatch` if a program with a newer schema forbids the write; any error from the store.

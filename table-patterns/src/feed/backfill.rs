@@ -1,4 +1,4 @@
-//! The backfill for a feed added in a later release. The feed is complete once programs that do not maintain it can no longer write.
+//! The backfill of a feed that a later release has added. The feed is complete once programs that do not maintain it can no longer write.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,18 +11,18 @@ use table_core::table::{SchemaRecord, Table};
 use crate::entities::Entities;
 use crate::fence::{self, Fence};
 
-/// The name of the feed in the schema's list of features that writers must maintain.
+/// The name of the feed in the schema's list of the features that every writer must maintain.
 const FEED: &str = "feed";
 /// The name of the feed in the stored schema's list of pending parts.
 const NOTE: &str = "keeps feed";
-/// The position stored when a feed backfill starts. A feed backfill scans no rows, so it has no other position.
+/// The position stored when a feed backfill starts. A feed backfill scans no rows and has no other position.
 const START: &str = "begun";
 
-/// A builder for the backfill of a feed. Created by [`Entities::backfill_feed`](crate::Entities::backfill_feed).
+/// A builder for the backfill of a feed. [`Entities::backfill_feed`](crate::Entities::backfill_feed) creates it.
 ///
-/// The backfill writes no entries: a feed contains changes, and the entities contain the earlier state. Once the backfill is complete, the feed
-/// contains every later change, so a reader that first reads the entities misses nothing.
-/// [`ViewTable::rebuild`](crate::view::ViewTable::rebuild) works this way.
+/// The backfill writes no entries: a feed contains only changes, and the entities contain the state before them. Once the backfill is complete, the feed
+/// contains every later change. A reader that first reads the entities therefore misses nothing. [`ViewTable::rebuild`](crate::view::ViewTable::rebuild) works
+/// this way.
 ///
 /// ```
 /// use std::time::Duration;
@@ -48,15 +48,14 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
-    /// Declares that no program with an older schema is running or has requests in flight.
-    /// The feed is then complete immediately, and programs with an older schema can no longer
-    /// write.
+    /// Declares that no program with an older schema is running or has requests in flight. The feed is then complete immediately, and programs with an older
+    /// schema can no longer write.
     pub const fn assume_no_older_programs(self) -> Self {
         Self { has_older: false, ..self }
     }
 
-    /// Marks the feed as complete and returns `None`. If programs built from an older release may have requests in flight, or another backfill has since begun,
-    /// leaves the feed unmarked and returns the delay before the next attempt.
+    /// Marks the feed as complete and returns `None`. The feed cannot be marked yet if programs of an older release may have requests in flight, or if another
+    /// backfill has since begun. In these cases, returns the delay before the next attempt.
     ///
     /// # Errors
     /// `ResourceNotFound` if the table was never opened with `create_if_missing`; any error from the store.
@@ -77,7 +76,7 @@ impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
     }
 }
 
-/// Returns `true` if the entity type declares a feed that may lack changes made by older programs.
+/// Returns `true` if the entity type declares a feed from which changes of older programs may be missing.
 pub(crate) async fn is_announced<E: Entity, S: TableStore>(table: &Table<E, S>) -> Result<bool> {
     if !E::SCHEMA.keeps.contains(&FEED) {
         return Ok(false);

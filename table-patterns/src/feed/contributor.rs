@@ -1,4 +1,4 @@
-//! The contributor (an extension of the write path) for feeds: records each change to an entity in the feed, in the same transaction.
+//! The feed's contributor, an extension of the write path. It records each change to an entity in the feed, in the same transaction.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -22,12 +22,12 @@ use crate::feed::{Feed, read, write};
 pub(crate) struct FeedRecorder<S> {
     feed: Feed<S>,
     recorder: Arc<dyn RecordChanges>,
-    /// `true` if every change to an entity is recorded. Entries added by participants are always recorded.
+    /// `true` if every change to an entity is recorded. Entries that participants add are always recorded.
     records: bool,
 }
 
 impl<S: TableStore + Clone + 'static> FeedRecorder<S> {
-    /// Creates the contributor for a feed. It records changes to entities if `records` is `true`.
+    /// Creates the contributor for a feed. If `records` is `true`, it records changes to entities.
     pub(crate) fn new(feed: Feed<S>, records: bool) -> Self {
         Self { recorder: Arc::new(feed.clone()), feed, records }
     }
@@ -40,7 +40,7 @@ impl<S> FeedRecorder<S> {
         out.records.push(ChangeRecord::plain(source.clone(), kind));
     }
 
-    /// Makes the feed commit the transaction, with the entries of all contributors.
+    /// Makes the feed commit the transaction together with the entries of all contributors.
     pub(crate) fn attach(&self, out: &mut Contribution) {
         out.recorder = Some(Arc::clone(&self.recorder));
     }
@@ -90,14 +90,14 @@ impl<S: TableStore> RecordChanges for Feed<S> {
 
 impl<E: Entity, S: TableStore + Clone + 'static, O> Entities<E, S, O> {
     /// Sets the feed that records changes, for example one with a different sleep function. Each change to an entity is recorded in its transaction as
-    /// `inserted`, `updated` or `deleted`. `insert_or_replace` and `insert_or_merge` of a new entity record `updated` if the handle does not read the entity
-    /// before the write. A type declared with `#[entity(feed)]` has a feed in every program, without a call of this function.
+    /// `inserted`, `updated` or `deleted`. If the handle does not read an entity before the write, `insert_or_replace` and `insert_or_merge` of a new entity
+    /// record `updated`. A type declared with `#[entity(feed)]` has a feed in every program, even without a call of this function.
     #[must_use]
     pub fn with_feed(self, feed: Feed<S>) -> Self {
         self.with_contributor(FeedRecorder::new(feed, true))
     }
 
-    /// Returns a handle to the feeds of the store. If this handle has a feed, both share the cache of heads.
+    /// Returns a handle to the store's feeds. If this handle already has a feed, both share the cache of heads.
     #[must_use]
     pub fn feed(&self) -> Feed<S> {
         let known = self.feed_recorder().map(|recorder| recorder.feed.clone());
@@ -106,7 +106,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: 'static, O> Entities<E, S, O> {
-    /// Returns the feed of the handle, even if the feed does not record changes to entities.
+    /// Returns the feed of this handle. The feed need not record changes to entities.
     pub(crate) fn feed_recorder(&self) -> Option<&FeedRecorder<S>> {
         self.contributor()
     }

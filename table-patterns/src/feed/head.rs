@@ -1,4 +1,4 @@
-//! The head of a feed: a row that every commit replaces, on condition that its `ETag` is unchanged. This condition puts the commits in order.
+//! The head of a feed: a row that every commit replaces, provided that its `ETag` is unchanged. This condition determines the order of the commits.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -26,9 +26,9 @@ pub(crate) struct Head {
     pub(super) last: u64,
     /// The number of the last trimmed change.
     pub(super) floor: u64,
-    /// `true` if the registry does not list the partition, or marks its feed as quiet. In both cases, a writer must list the partition before it commits.
+    /// `true` if the registry does not list the partition, or marks its feed as quiet. A writer must then list the partition before it commits.
     pub(super) quiet: bool,
-    /// `true` if the partition is listed permanently: followers never mark its feed as quiet.
+    /// `true` if the partition is listed permanently. Followers then never mark its feed as quiet.
     pub(super) kept: bool,
 }
 
@@ -54,28 +54,28 @@ impl Head {
         Cursor { feed: self.id, number }
     }
 
-    /// Returns `true` if the cursor is a position in this feed. A cursor beyond the end is not: it was returned before the table was restored from
-    /// an older backup.
+    /// Returns `true` if the cursor is a position in this feed. A cursor beyond the end is not such a position. It was returned before the table was restored
+    /// from an older backup.
     pub(crate) const fn has(&self, cursor: &Cursor) -> bool {
         cursor.feed == self.id && cursor.number <= self.last
     }
 
-    /// Returns the number of the last change before `from`, or of the last trimmed change if that is later. If `from` is not a position in this feed,
-    /// returns the number of the last trimmed change.
+    /// Returns the number after which a reader at `from` continues: the last change before `from`, or the last trimmed change if that is later. If `from` is
+    /// not a position in this feed, returns the number of the last trimmed change.
     pub(crate) fn passed(&self, from: &Cursor) -> u64 {
         if self.has(from) { from.number.max(self.floor) } else { self.floor }
     }
 
-    /// Returns `true` if a reader at the cursor has missed changes: they were trimmed, or the table was restored, or deleted and recreated. A new reader, whose
-    /// cursor is the default, has missed none.
+    /// Returns `true` if a reader at the cursor has missed changes, because they were trimmed, or because the table was restored or recreated. A new reader,
+    /// which has the default cursor, has missed none.
     pub(crate) fn is_lost_at(&self, cursor: &Cursor) -> bool {
         cursor.feed != 0 && (!self.has(cursor) || cursor.number < self.floor)
     }
 
-    /// Returns `true` if a reader that advanced from `from` to `reached`, reading `entries`, has missed changes. This happens if changes were trimmed, or if
-    /// the table was restored or recreated. Changes trimmed before a new reader started do not count.
+    /// Returns `true` if a reader that advanced from `from` to `reached` and got `entries` has missed changes. It has missed changes if they were trimmed, or
+    /// if the table was restored or recreated. Changes that were trimmed before a new reader started do not count.
     ///
-    /// Changes are numbered without gaps, so the result also covers a trim between the reads of the head and of the entries.
+    /// Changes are numbered without gaps. The result is therefore correct even if changes are trimmed between the reads of the head and of the entries.
     pub(crate) fn has_lost(&self, from: &Cursor, entries: &[FeedEntry], reached: &Cursor) -> bool {
         let mut passed = match from.feed {
             0 => self.floor,
@@ -104,7 +104,7 @@ impl Head {
         writer.finish()
     }
 
-    /// Reads the head in a row. Returns `None` if the row is not a valid head.
+    /// Reads the head from a row. Returns `None` if the row is not a valid head.
     pub(super) fn read(row: RowView<'_>) -> Result<Option<Self>> {
         let number = |name| {
             Ok::<_, Error>(match row.find(name, &mut 0)? {
@@ -125,7 +125,7 @@ impl Head {
         Ok(Some(Self { id, last, floor, quiet, kept }))
     }
 
-    /// Returns the operation that writes the head. It replaces the version `read`, or inserts the head if `read` is `None`.
+    /// Returns the operation that writes the head. It replaces the version `read`. If `read` is `None`, it inserts the head.
     pub(super) fn write(self, read: Option<ETag>) -> Result<Operation> {
         let kind = match read {
             Some(etag) => OperationKind::Replace(self.row(), IfMatch::ETag(etag)),
@@ -135,7 +135,7 @@ impl Head {
     }
 }
 
-/// Returns `true` if `row` is the head of a feed and `stored` is a later head of the same feed. Writing `row` would make the feed reuse numbers.
+/// Returns `true` if `row` is the head of a feed and `stored` is a later head of the same feed. Writing `row` would then make the feed use numbers twice.
 pub(crate) fn sets_feed_back(row_key: &str, stored: RowView<'_>, row: RowView<'_>) -> Result<bool> {
     if row_key != HEAD {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! A cache of feed heads. Each writer starts from the head left by the previous writer in the same process.
+//! A cache of feed heads. Each writer starts from the head that the previous writer in the same process left.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -17,7 +17,7 @@ const REMEMBERED: usize = 100_000;
 pub(super) struct Heads(Mutex<HashMap<(String, PartitionKey), (Head, ETag)>>);
 
 impl Heads {
-    /// Takes the head of a partition out of the cache. If the writer does not [leave](Self::leave) a head, the next writer reads the head from the store.
+    /// Takes the head of a partition out of the cache. If the writer does not [put back](Self::leave) a head, the next writer reads the head from the store.
     pub(super) fn take(&self, table: &TableName, partition_key: &PartitionKey) -> Option<(Head, ETag)> {
         let id = (table.folded().to_owned(), partition_key.clone());
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&id)

@@ -19,7 +19,7 @@ use crate::feed::write::{CHANGES, name};
 use crate::feed::{Cursor, Feed, FeedEntry};
 use crate::paging::Pages;
 
-/// A reader of one partition's feed, in order. Created by [`Feed::reader`]. The reader remembers its cursor, but no entries.
+/// Reads the feed of one partition in order. Created by [`Feed::reader`]. The reader remembers its cursor, but no entries.
 ///
 /// ```
 /// # use table_patterns::{Engine, Entity, PartitionKey, feed::Cursor};
@@ -55,7 +55,7 @@ pub struct FeedReader<'a, S> {
     table: TableName,
     partition_key: PartitionKey,
     at: Cursor,
-    /// The head, as last read by this reader. All entries up to the end in the head are committed.
+    /// The head that this reader last read. All entries up to its end are committed.
     head: Option<Head>,
 }
 
@@ -69,7 +69,7 @@ impl<'a, S> FeedReader<'a, S> {
         Self { feed, table, partition_key, at: from, head: None }
     }
 
-    /// Returns a cursor just past the last returned entry. Store it after processing that entry.
+    /// Returns a cursor just past the last returned entry. Store the cursor after you have processed that entry.
     #[must_use]
     pub const fn cursor(&self) -> &Cursor {
         &self.at
@@ -84,7 +84,7 @@ impl<S: TableStore> FeedReader<'_, S> {
     pub async fn next(&mut self, limit: usize) -> Result<Vec<FeedEntry>> {
         if let Some(head) = self.head.filter(|head| head.passed(&self.at) < head.last) {
             let entries = self.next_before(head, limit).await?;
-            // An empty list may mean that the remaining entries up to the remembered end have been trimmed, so the head is reread.
+            // An empty list may mean that the remaining entries up to the remembered end have been trimmed. Therefore, the head is reread.
             if !entries.is_empty() {
                 return Ok(entries);
             }
@@ -95,7 +95,7 @@ impl<S: TableStore> FeedReader<'_, S> {
         }
     }
 
-    /// Reads the next entries up to the end in `head`, and remembers the head.
+    /// Reads the next entries up to the end of the feed in `head`, and remembers `head`.
     async fn next_before(&mut self, head: Head, limit: usize) -> Result<Vec<FeedEntry>> {
         let place = (&self.table, &self.partition_key);
         let (entries, reached) = self.feed.entries(place, &head, &self.at, limit).await?;
@@ -111,7 +111,7 @@ impl<S> fmt::Debug for FeedReader<'_, S> {
 }
 
 impl<S: TableStore> Feed<S> {
-    /// Reads at most `limit` entries between a cursor and the end of the feed according to `head`. Returns the entries with the new cursor.
+    /// Reads at most `limit` entries, from a cursor to the end of the feed in `head`. Returns the entries and the new cursor.
     pub(crate) async fn entries(
         &self,
         (table, partition_key): (&TableName, &PartitionKey),
@@ -142,7 +142,7 @@ impl<S: TableStore> Feed<S> {
             match continuation {
                 Some(_) if is_ordered && entries.len() >= limit => break,
                 Some(_) => {}
-                // Entries are missing because another process has trimmed them or another program has deleted them.
+                // Entries are missing: another process has trimmed them, or another program has deleted them.
                 None if entries.len() < limit && upper < head.last => {
                     let is_empty = entries.len() == earlier;
                     lower = upper + 1;
@@ -153,8 +153,8 @@ impl<S: TableStore> Feed<S> {
             }
         }
         in_order(&mut entries);
-        // IMPORTANT: the window may end within a row, and that row is then not read. The reader moves only to a returned entry or to the end of the feed,
-        // because at any other position it could skip entries.
+        // IMPORTANT: the window may end within a row, which is then not read. The reader moves only to a returned entry or to the end of the feed. At any other
+        // position, it could skip entries.
         let is_end = upper == head.last && continuation.is_none() && entries.len() <= limit;
         entries.truncate(limit);
         let reached = match entries.last() {
@@ -164,12 +164,13 @@ impl<S: TableStore> Feed<S> {
         Ok((entries, reached))
     }
 
-    /// Deletes the entries before a cursor, in transactions of 100 rows. Returns the number of changes between the end of the previous trim and the cursor. A
-    /// call that only completes an earlier trim to the same cursor returns 0. Readers that have not reached the cursor miss these changes. If the table is
-    /// deleted and recreated during the call, its new feed keeps its entries.
+    /// Deletes the entries before a cursor, in transactions of 100 rows. Readers that have not reached the cursor miss these changes. Returns the number of
+    /// changes between the end of the previous trim and the cursor. A call that only completes an earlier trim to the same cursor returns 0.
+    ///
+    /// If the table is deleted and recreated during the call, the entries of its new feed are kept.
     ///
     /// # Errors
-    /// Any error from the store. Rows that were deleted before the error remain deleted; call the function again to continue.
+    /// Any error from the store. Rows that were deleted before the error remain deleted. To continue, call the function again.
     pub async fn trim(&self, table: &TableName, partition_key: &PartitionKey, up_to: &Cursor) -> Result<u64> {
         let Some((before, floor)) = self.raise_floor(table, partition_key, up_to).await? else {
             return Ok(0);
@@ -186,7 +187,7 @@ impl<S: TableStore> Feed<S> {
             let deletions: Vec<_> = deletions.collect::<Result<_>>()?;
             if !deletions.is_empty() {
                 // IMPORTANT: the head is read after the rows, and the rows are deleted only in the version that was read. If the table was deleted and
-                // recreated, the rows belong to a new feed, whose entries must be kept. If this happened before the head was read, the head has a different
+                // recreated, the rows belong to a new feed, whose entries must be kept. If that happened before the head was read, the head has a different
                 // identifier. If it happens later, the rows' versions differ.
                 let head = self.head(table, partition_key).await?;
                 if head.is_none_or(|(head, _)| head.id != before.id) {
@@ -202,8 +203,8 @@ impl<S: TableStore> Feed<S> {
         Ok(deleted)
     }
 
-    /// Records in the head that the entries before a cursor are trimmed. Returns the head before this call, and the number of the last change trimmed by this
-    /// call or an earlier one. The number is `None` if no change has ever been trimmed.
+    /// Records in the head that the entries before a cursor are trimmed. Returns the previous head, and the number of the last change that this call or an
+    /// earlier one has trimmed. Returns `None` if no change has ever been trimmed.
     async fn raise_floor(
         &self,
         table: &TableName,
@@ -234,14 +235,14 @@ fn numbers(first: u64, last: u64) -> TextRange {
     TextRange { lower: key(first), upper: key(last) }
 }
 
-/// Returns the number of the last change in a row of entries, parsed from the row's key, or `None` for any other key.
+/// Parses the number of the last change in a row of entries from the row's key. Returns `None` for any other key.
 fn number(row_key: &str) -> Option<u64> {
     let digits = row_key.strip_prefix(FEED_PREFIX)?;
     let is_number = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { digits.parse().ok() } else { None }
 }
 
-/// The pattern name, key prefix and validity check used by index checks to report unreadable feed rows.
+/// The rules by which index checks report unreadable feed rows.
 pub(super) const RESERVED: ReservedRows = ReservedRows { pattern: "feed", prefix: FEED_PREFIX, fault };
 
 fn fault(row: EntityRef<'_>) -> Option<&'static str> {
@@ -254,7 +255,7 @@ fn fault(row: EntityRef<'_>) -> Option<&'static str> {
     (!is_entry).then_some("the row is not an entry of a feed, and readers skip it; delete it")
 }
 
-/// Adds the entries in a row to `entries`. Adds nothing if the row was not written by a feed.
+/// Adds the entries in a row to `entries`. If the row was not written by a feed, adds nothing.
 fn add(row: EntityRef<'_>, (head, last): (&Head, u64), entries: &mut Vec<FeedEntry>) -> Result<()> {
     let (begin, hint) = (entries.len(), &mut 0);
     for at in 0..CHANGES {
@@ -278,7 +279,7 @@ fn add(row: EntityRef<'_>, (head, last): (&Head, u64), entries: &mut Vec<FeedEnt
     Ok(())
 }
 
-/// Sorts entries by number. This function is not generic, because sorting code is slow to compile and every program would otherwise compile its own copy.
+/// Sorts entries by number. This function is not generic, because sorting code compiles slowly, and otherwise every program would compile its own copy.
 fn in_order(entries: &mut [FeedEntry]) {
     entries.sort_by_key(|entry| entry.cursor.number);
 }

@@ -1,9 +1,10 @@
-//! The registry of partitions with a feed, and the marks of quiet feeds (feeds without new entries).
+//! The registry of partitions with a feed. It also marks quiet feeds, which have no new entries.
 //!
-//! A partition is listed before its first entry is committed, and remains listed. A follower that has read a feed to its end marks it as quiet, first in the
-//! head, then in the registry. A writer that finds the mark in the head lists the partition again, without the mark, before it commits. Both of the follower's
-//! writes are conditional on earlier reads: it reads the registry row first, then the head. A permanently listed partition is never marked as quiet, because
-//! the bearer of a SAS for that partition could not remove the mark.
+//! A partition is listed before its first entry is committed, and remains listed. A follower that has read a feed to its end marks the feed as quiet, first in
+//! the head and then in the registry. For this, it reads the registry row and then the head; both of its writes are conditional on these reads. A writer that
+//! finds the mark in the head lists the partition again, without the mark, before it commits.
+//!
+//! A permanently listed partition is never marked as quiet, because the bearer of a SAS for that partition could not remove the mark.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey};
@@ -28,7 +29,7 @@ pub(crate) struct Listed {
     pub(crate) partition_key: PartitionKey,
     key: EntityKey,
     pub(crate) etag: ETag,
-    /// The end of the feed when a follower marked it as quiet, or `None` if the feed is not marked.
+    /// The end of the feed at the time when a follower marked it as quiet, or `None` if the feed is not marked.
     quiet: Option<Cursor>,
 }
 
@@ -51,7 +52,7 @@ impl Listed {
     }
 }
 
-/// Returns the quiet mark in a registry row, or `None` if the row has no mark or the mark cannot be read.
+/// Returns the quiet mark of a registry row. Returns `None` if the row has no mark, or if the mark cannot be read.
 fn quiet(row: RowView<'_>) -> Option<Cursor> {
     match row.find("Quiet", &mut 0) {
         Ok(Some(ValueRef::String(text))) => serde_json::from_str(text).ok(),
@@ -69,7 +70,7 @@ fn listing(table: &TableName, quiet: Option<&Cursor>) -> Row {
 }
 
 impl<S: TableStore> Feed<S> {
-    /// Lists a partition in the registry, and removes the mark of a quiet feed.
+    /// Lists a partition in the registry. If its feed is marked as quiet, removes the mark.
     pub(crate) async fn register(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
         let (store, registry) = (&self.store, TableName::new(FEEDS)?);
         let kind = OperationKind::InsertOrReplace(listing(table, None));
@@ -94,7 +95,7 @@ impl<S: TableStore> Feed<S> {
         listed.into_iter().collect()
     }
 
-    /// Returns one page of at most `most` listed partitions of a table, in registry order, with the continuation token for the next page.
+    /// Returns one page of a table's listed partitions, at most `most`, in registry order. Also returns the continuation token for the next page.
     pub(crate) async fn listed_page(
         &self,
         table: &TableName,
@@ -113,8 +114,8 @@ impl<S: TableStore> Feed<S> {
         }
     }
 
-    /// Lists a partition permanently, so that writers need no access to the registry. Call this function before you give a SAS for this partition to a
-    /// writer. Each poll by a follower then takes one additional request to read the head of this feed.
+    /// Lists a partition permanently. Its writers then need no access to the registry. Call this function before you give a writer a SAS for this partition.
+    /// Each poll of a follower then takes one more request, which reads the head of this feed.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey};
@@ -143,7 +144,7 @@ impl<S: TableStore> Feed<S> {
                 None => self.create(table, partition_key).await?,
             };
             if let Some((head, etag)) = head {
-                // IMPORTANT: the partition is listed after the head was read and before the head is written, as in a commit.
+                // IMPORTANT: as in a commit, the partition is listed after the head has been read and before it is written.
                 self.register(table, partition_key).await?;
                 let operation = Head { quiet: false, kept: true, ..head }.write(Some(etag))?;
                 let write = [(operation.row_key, operation.kind)];
@@ -155,9 +156,9 @@ impl<S: TableStore> Feed<S> {
         }
     }
 
-    /// Marks a feed as quiet at its end. `listed` must have been read before `head`.
-    /// Does nothing if a writer or another follower committed first, or if the partition is listed permanently.
-    /// Returns the new version of the registry row if both marks were written.
+    /// Marks a feed as quiet at its end. `listed` must have been read before `head`. Returns the new version of the registry row if both marks were written.
+    ///
+    /// Does nothing if the partition is listed permanently, or if a writer or another follower committed first.
     pub(crate) async fn mark_quiet(
         &self,
         table: &TableName,
@@ -167,9 +168,8 @@ impl<S: TableStore> Feed<S> {
         if head.kept {
             return Ok(None);
         }
-        // IMPORTANT: the head is replaced even if it already has the mark.
-        // The commit of a writer that read the old head, and is about to
-        // list the partition, then fails.
+        // IMPORTANT: the head is replaced even if it already has the mark. A writer that has read the old head, and is about to list the partition, then fails
+        // to commit.
         let operation = Head { quiet: true, ..head }.write(Some(etag))?;
         let marks = [(operation.row_key, operation.kind)];
         if converge::is_won(converge::submit(&self.store, table, &listed.partition_key, marks).await)? {

@@ -1,4 +1,4 @@
-//! Tests feeds: the order of entries, the number of requests, and tolerance of faults.
+//! Tests feeds: the order of entries, the number of requests, and the effects of faults.
 
 mod contended;
 mod leases;
@@ -52,7 +52,7 @@ impl World {
         Self { time, store, table, sales: PartitionKey::new("Sales").unwrap() }
     }
 
-    /// Returns another process's feed handle, with a clock `ahead` ticks ahead of the store's clock.
+    /// Returns the feed handle of another process, whose clock is `ahead` ticks ahead of the store's clock.
     fn feed(&self, ahead: i64) -> Feed<Store> {
         let now = Arc::clone(&self.time);
         let clock = Clock::new(move || now.load(Ordering::SeqCst).saturating_add_signed(ahead));
@@ -182,7 +182,7 @@ fn pat_ec_8_a_trim_of_a_recreated_table_deletes_no_entry_of_its_new_feed() {
             Some(recreate) => Fault::Meanwhile(Box::new(recreate)),
             None => Fault::None,
         });
-        // The store may refuse the second page of a query if the table has been recreated since the first.
+        // If the table has been recreated since the first page of a query, the store may refuse the second page.
         let _ = block_on(feed.trim(&world.table, &world.sales, &cursor));
         assert!(world.calls().len() > at);
         let entries = world.read(&world.feed(0), &Cursor::default(), 1_000);
@@ -249,7 +249,7 @@ fn pat_ec_8_a_head_that_cannot_be_read_is_named() {
 /// The expected list of skipped entries: none.
 const NONE: [usize; 0] = [];
 
-/// Generates numbers for a head, as another program that can write to the partition may store them.
+/// Generates numbers for a head. Another program that can write to the partition may store any of them.
 fn number_of_head() -> impl Strategy<Value = i64> {
     prop_oneof![4 => 0..50_i64, 1 => Just(i64::MAX), 1 => any::<i64>()]
 }
@@ -301,7 +301,7 @@ proptest! {
         }
     }
 
-    /// Tests random sequences of writes by processes with different clocks, reads, and trims at any position.
+    /// Tests random sequences of writes by processes with different clocks, of reads, and of trims at any position.
     #[test]
     fn pat_ec_8_batches_together_are_the_whole_feed_in_order_except_for_trimmed_entries(
         acts in proptest::collection::vec(

@@ -1,4 +1,4 @@
-//! Writes feed entries: adds them to a transaction, and commits it only if the head of the feed is unchanged.
+//! Writes feed entries. Adds them to a transaction, which commits only if the head of the feed is unchanged.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,10 +17,10 @@ use crate::entities::Recorded;
 use crate::feed::head::{FEED_PREFIX, HEAD, Head};
 use crate::feed::{Feed, FeedChange};
 
-/// The maximum number of changes in one row of entries: a row has at most 252 properties, and each change needs three.
+/// The maximum number of changes in one row of entries. A row has at most 252 properties, and each change needs three.
 pub(super) const CHANGES: usize = 80;
 
-/// The maximum size in bytes of the changes in one row of entries. A larger change gets a row to itself.
+/// The maximum size of the changes in one row of entries, in bytes. A larger change gets its own row.
 const BYTES: usize = 256 * 1024;
 
 /// A change that a batch of writes records in the feed.
@@ -42,7 +42,7 @@ impl Record {
     }
 }
 
-/// The error if another writer creates the head of a feed and deletes it again while this writer creates it.
+/// Returns the error for a head that another writer has created and deleted while this writer tried to create it.
 fn created_first() -> Error {
     let message = "another writer has created and deleted the head of the feed; repeat the write";
     Error::new(ErrorCode::UpdateConditionNotSatisfied, message)
@@ -70,13 +70,13 @@ fn rows<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Range<usize>> 
     rows
 }
 
-/// Returns the name of `property` for the change with index `at` in a row. The index is appended to the name, except for the first change.
+/// Returns the name of `property` for the change with index `at` in a row. The name ends with the index, except for the first change.
 pub(super) fn name(property: &'static str, at: usize) -> Cow<'static, str> {
     if at == 0 { Cow::Borrowed(property) } else { Cow::Owned(format!("{property}{at}")) }
 }
 
-/// Returns the operation that writes one row of entries. It replaces any existing row with the same key. The existing row cannot be part of the feed, because
-/// the commit that added it would have moved the head past the row's number.
+/// Returns the operation that writes one row of entries. It replaces any row with the same key. Such a row cannot belong to the feed: the commit that added it
+/// would have moved the head past the row's number.
 fn entry_row(records: &[Record], last: u64) -> Result<Operation> {
     let mut writer = RowWriter::with_capacity(records.len() * 3);
     for (at, record) in records.iter().enumerate() {
@@ -121,7 +121,7 @@ impl<S: TableStore> Feed<S> {
             };
             let (recorded, head) =
                 self.recorded((table, &partition_key), transaction.clone(), known.clone(), records).await?;
-            // The requests for the feed may have taken longer than the lease allows, so the lease is checked here.
+            // The requests for the feed may have outlasted the lease, so the lease is checked here.
             recorded.check_lease()?;
             match self.store.submit(table, recorded).await {
                 Ok(mut committed) => {
@@ -132,14 +132,14 @@ impl<S: TableStore> Feed<S> {
                     return Ok(Recorded::Committed { committed, is_shared });
                 }
                 Err(error) if error.is_conflict() && error.operation().is_some_and(|at| at >= own) => {
-                    // The remembered head may have been stale for a long time, so it is reread before the attempt counts as a lost race.
+                    // The remembered head may have been stale for a long time. It is reread before the attempt counts as a lost race.
                     if !is_remembered {
                         return Ok(Recorded::Lost(at_head(error)));
                     }
                     is_shared = true;
                 }
                 Err(error) => {
-                    // If the store refuses an operation for a reason other than a concurrent change, the remembered head remains valid.
+                    // If the store refuses an operation for a reason other than a concurrent change, the remembered head is still valid.
                     let is_changed = error.is_precondition_failed() || error.operation().is_none();
                     if error.is_conflict() && !is_changed {
                         self.heads.leave(table, &partition_key, known);
@@ -150,7 +150,7 @@ impl<S: TableStore> Feed<S> {
         }
     }
 
-    /// Reads the head of a partition's feed, and creates it if it is missing. Returns `None` if another writer deletes the head at the same time.
+    /// Reads the head of a partition's feed. If the head is missing, creates it. Returns `None` if another writer deletes the head at the same time.
     async fn head_or_new(
         &self,
         table: &TableName,
@@ -171,8 +171,8 @@ impl<S: TableStore> Feed<S> {
         table: &TableName,
         partition_key: &PartitionKey,
     ) -> Result<Option<(Head, ETag)>> {
-        // IMPORTANT: the head is created before the partition is listed. If the table is dropped and recreated while this writer is suspended, the commit is
-        // then refused, because this head no longer exists.
+        // IMPORTANT: the head is created before the partition is listed. If the table is dropped and recreated while this writer is suspended, this head no
+        // longer exists, so the commit is refused.
         let head = Head::new();
         let Operation { row_key, kind } = head.write(None)?;
         match converge::submit(&self.store, table, partition_key, [(row_key, kind)]).await {
@@ -192,8 +192,8 @@ impl<S: TableStore> Feed<S> {
     ) -> Result<(Transaction, Head)> {
         let in_table = |error: Error| error.with_table(table.as_str());
         if head.quiet {
-            // IMPORTANT: the partition is listed after the head was read, and before the commit.
-            // A follower that marks the feed as quiet in the meantime changes the head.
+            // IMPORTANT: the partition is listed after the head has been read and before the commit. A follower that marks the feed as quiet in the meantime
+            // changes the head.
             self.register(table, partition_key).await?;
         }
         for row in rows(records) {

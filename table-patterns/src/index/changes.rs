@@ -1,4 +1,4 @@
-//! Computes the index changes for a change to an entity, without I/O.
+//! Computes the index changes that follow from a change to an entity, without I/O.
 
 use table_core::entity::Entity;
 use table_core::index::{IndexEntry, IndexOf};
@@ -13,7 +13,7 @@ use crate::index::reserved::check_reserved;
 use crate::index::whole::{StoredValues, with_values};
 use crate::outbox::keys::guard_key;
 
-/// A change that one entity causes in an index, either to its copy or to a list.
+/// A change that one entity causes in an index: to its copy, or to a list.
 ///
 /// ```
 /// use table_patterns::index::{Change, ChangeKind};
@@ -49,8 +49,9 @@ pub enum ChangeKind {
     Leave(Row),
 }
 
-/// Returns the index changes needed when an entity of type `E` changes from `old` to `new`, in index declaration order. `None` means that the entity does not
-/// exist. Unchanged index entries are omitted, so updating a property that no index includes adds no cost (PAT-INTRA-7).
+/// Returns the index changes that are needed when an entity of type `E` changes from `old` to `new`, in the order in which the indexes are declared. `None`
+/// means that the entity does not exist. Index entries that stay the same are omitted. Updating a property that no index includes therefore costs nothing more
+/// (PAT-INTRA-7).
 ///
 /// Write the changes [in the same partition](IndexSchema::is_same_partition) in the entity's transaction. The caller decides how to write changes in other
 /// partitions.
@@ -75,13 +76,13 @@ pub enum ChangeKind {
 /// ```
 ///
 /// # Errors
-/// Any error from [`IndexOf::entry`]: `KeyEncoding` if an index key cannot contain a
-/// value, `PropertyValueTooLarge` if an index key is too long (KEY-8). `OutOfRangeInput` (PAT-EC-8) if a declared index key of `new` would begin with U+FFFC.
+/// Any error from [`IndexOf::entry`]: `KeyEncoding` if an index key cannot contain a value, `PropertyValueTooLarge` if an index key is too long (KEY-8).
+/// `OutOfRangeInput` (PAT-EC-8) if a declared index key of `new` would begin with U+FFFC.
 pub fn changes<E: Entity>(old: Option<&E>, new: Option<&E>) -> Result<Vec<Change>> {
     stored_changes((old, [None; 2]), (new, [None; 2]))
 }
 
-/// Returns the index changes, like [`changes`]. If the values stored in the entity's row are known, copies contain these values instead of newly encoded ones.
+/// Returns the index changes, like [`changes`]. If the values in the entity's stored row are known, copies contain these values instead of newly encoded ones.
 ///
 /// # Errors
 /// Any error from [`changes`].
@@ -138,7 +139,7 @@ fn push(
     }
 }
 
-/// Returns an entity's index entry, or `None` if the entity has none or the index's keys cannot contain the entity's value.
+/// Returns an entity's index entry. Returns `None` if the entity has none, or if the keys of the index cannot contain its value.
 pub(crate) fn stored_entry<E: Entity>(index: &IndexOf<E>, entity: &E) -> Result<Option<IndexEntry>> {
     match index.entry(entity).and_then(|entry| with_room(index.schema(), entry)) {
         Err(error) if matches!(error.code(), ErrorCode::KeyEncoding | ErrorCode::PropertyValueTooLarge) => {
@@ -148,7 +149,7 @@ pub(crate) fn stored_entry<E: Entity>(index: &IndexOf<E>, entity: &E) -> Result<
     }
 }
 
-/// Checks that the key of a remote index entry is short enough to be embedded in the guard's key, and returns the entry unchanged.
+/// Checks that the key of a remote index entry is short enough for the key of its guard, which contains it. Returns the entry unchanged.
 ///
 /// # Errors
 /// `PropertyValueTooLarge` (KEY-8) if the key is too long.
@@ -159,7 +160,7 @@ pub(crate) fn with_room(index: &IndexSchema, entry: Option<IndexEntry>) -> Resul
     Ok(entry)
 }
 
-/// Returns the index of `E` with the schema's name.
+/// Returns the index of `E` that has the name in `schema`.
 pub(crate) fn index_of<E: Entity>(schema: &IndexSchema) -> Option<&'static IndexOf<E>> {
     E::INDEXES.iter().find(|index| index.schema().name == schema.name)
 }
@@ -167,8 +168,8 @@ pub(crate) fn index_of<E: Entity>(schema: &IndexSchema) -> Option<&'static Index
 /// A function pointer to [`owner_of`] for one entity type.
 pub(crate) type OwnerOf = fn(&IndexSchema, &EntityKey, &Row) -> Option<EntityKey>;
 
-/// Returns the key of the entity that owns an index entry (a copy or a list member), or `None` if the row is not an entry of the index. `key` is the key of the
-/// copy or the list.
+/// Returns the key of the entity that owns an index entry (a copy or a list member). Returns `None` if the row is not an entry of the index. `key` is the key
+/// of the copy or the list.
 pub(crate) fn owner_of<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> Option<EntityKey> {
     let entry = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
     index_of::<E>(schema)?.owner(entry).ok()
@@ -208,7 +209,7 @@ mod tests {
         (index.table.unwrap_or("Company").to_owned(), key.clone())
     }
 
-    /// Computes the index rows that must exist for the given entities directly from each index's definition, without comparing old and new entities.
+    /// Computes the index rows that must exist for the given entities. Uses the definition of each index directly, without comparing old and new entities.
     fn expected<'e>(entities: impl Iterator<Item = &'e Employee>) -> OtherRows {
         let mut others = OtherRows::default();
         for entity in entities {

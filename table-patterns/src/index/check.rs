@@ -1,4 +1,4 @@
-//! Checks and repairs indexes: finds entries that are missing, stale, duplicate or dangling.
+//! Checks and repairs indexes. A check finds entries that are missing, stale, duplicate or dangling.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -23,19 +23,21 @@ use crate::position::Position;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexReport {
-    /// The number of entities and index rows processed. An entity counts once for each index.
+    /// The number of processed entities and index rows. An entity counts once for each index.
     pub scanned: u64,
     /// The findings, up to the maximum set by [`list_at_most`](IndexCheck::list_at_most).
     pub findings: Vec<Finding>,
-    /// The total number of findings, including the unlisted ones.
+    /// The total number of findings, including those that are not listed.
     pub found: u64,
-    /// The number of findings repaired.
+    /// The number of repaired findings.
     pub repaired: u64,
-    /// The number of rows that pages [omit](table_core::query::Page::skipped) and whose keys the store does not return, such as items that other programs
-    /// wrote to Cosmos DB. A row counts for each index, and twice for an index whose keys begin like those of the entities. If the store returns the key of a row
-    /// that it cannot represent, the row is a finding instead. In the report of a backfill, also the number of entities that earlier runs found unreadable.
+    /// The number of rows that pages [omit](table_core::query::Page::skipped) and whose keys the store does not return, such as items that other programs have
+    /// written to Cosmos DB. A row counts once for each index. It counts twice for an index whose keys begin like those of the entities. If the store returns
+    /// the key of a row that it cannot represent, the row is a finding instead.
+    ///
+    /// In the report of a backfill, this number also includes the entities that earlier runs found unreadable.
     pub skipped: u64,
-    /// The delay before retrying a backfill that could not begin, because programs built from an older release may still have requests in flight.
+    /// The delay before the next attempt of a backfill that could not begin. Programs of an older release may still have requests in flight.
     pub retry_after: Option<Duration>,
 }
 
@@ -65,10 +67,12 @@ impl IndexReport {
 
 /// A builder for a check of a table's indexes.
 ///
-/// A check reads every entity and every index row, sixteen concurrently, with a few requests for each, and holds one page in memory. It then reads the reserved
-/// rows of copies and feeds, because those patterns silently ignore rows that they cannot read. A check is safe while other programs write: it does not report
-/// inconsistencies that a concurrent transaction is about to resolve, and its repair does not undo other writes. A remote index that merely lags behind is also
-/// reported. To avoid this, let the workers finish first, or run a repair, which does their work early.
+/// A check reads every entity and every index row, sixteen at a time, with a few requests for each, and holds one page in memory. It then reads the reserved
+/// rows of copies and feeds, because those patterns silently ignore rows that they cannot read.
+///
+/// Other programs may write during a check. The check does not report inconsistencies that a concurrent transaction is about to resolve, and a repair does not
+/// undo other writes. If a remote index merely lags behind, this is also reported. To avoid this, first let the workers finish, or run a repair, which does
+/// their work early.
 ///
 /// ```
 /// # use table_core::{Engine, Entity, IfMatch, TableStoreExt};
@@ -107,29 +111,29 @@ pub struct IndexCheck<'a, E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a check of all indexes, and of the reserved rows of copies and feeds. The check changes nothing unless [`repair`](IndexCheck::repair) is called.
+    /// Creates a check of all indexes, and of the reserved rows of copies and feeds. Without [`repair`](IndexCheck::repair), the check changes nothing.
     pub const fn check(&self) -> IndexCheck<'_, E, S, O> {
         IndexCheck { table: self, only: None, repair: false, per_second: None, most: 1_000 }
     }
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
-    /// Restricts the check to one index, and omits the reserved rows of copies and feeds.
+    /// Restricts the check to one index. The reserved rows of copies and feeds are then not checked.
     pub fn only(self, index: &'static str) -> Self {
         Self { only: Some(index), ..self }
     }
 
-    /// Repairs all findings except duplicates, bad entities, odd rows, and index rows that the store cannot represent (see [`FindingKind`]).
+    /// Makes the check repair all findings, except duplicates, bad entities, odd rows, and index rows that the store cannot represent (see [`FindingKind`]).
     pub fn repair(self) -> Self {
         Self { repair: true, ..self }
     }
 
-    /// Limits the average number of entities and rows checked per second. A burst may contain one second's allowance.
+    /// Limits the average number of entities and rows that are checked per second. A burst may use the allowance of one second.
     pub fn per_second(self, items: NonZeroU32) -> Self {
         Self { per_second: Some(items), ..self }
     }
 
-    /// Sets the maximum number of listed findings, 1,000 by default. Findings beyond the maximum are only counted.
+    /// Sets the maximum number of listed findings. The default is 1,000. Further findings are only counted.
     pub fn list_at_most(self, findings: usize) -> Self {
         Self { most: findings, ..self }
     }
@@ -138,10 +142,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
     ///
     /// # Errors
     /// - `InvalidInput` if the entity type has no index with the name passed to [`only`](Self::only).
-    /// - `SchemaMismatch` if a newer schema does not allow a repair by this program or prevents checking copies.
+    /// - `SchemaMismatch` if a newer schema does not allow this program to repair, or prevents it from checking copies.
     /// - Any error from the store.
     ///
-    /// An unreadable row or entity is reported as a finding, not as an error, even if pages of the store [omit](table_core::query::Page::skipped) it; see
+    /// An unreadable row or entity is reported as a finding and not as an error, even if pages of the store [omit](table_core::query::Page::skipped) it; see
     /// [`skipped`](IndexReport::skipped).
     pub async fn run(self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
@@ -176,7 +180,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         Ok(report)
     }
 
-    /// Finds reserved rows that their own pattern cannot read.
+    /// Finds reserved rows that the pattern to which they belong cannot read.
     async fn check_reserved(
         &self,
         rules: ReservedRows,

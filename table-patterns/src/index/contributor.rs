@@ -1,5 +1,5 @@
-//! The write-path contributor for indexes. Whenever an entity is written, it adds the index rows in the entity's partition, and the outbox steps for remote
-//! indexes.
+//! The contributor of indexes to the write path. Whenever an entity is written, it adds the index rows in the entity's partition, and the outbox steps for
+//! remote indexes.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -29,14 +29,14 @@ use crate::index::relay;
 use crate::index::remote::{Derived, EntryFingerprint, RemoteChange};
 use crate::index::state::{IndexState, NO_STATES, States, load, noted};
 
-/// The contributor for the indexes of a handle's entity type. It contains the known index states and the blob store for long lists.
+/// The contributor for the indexes of a handle's entity type. It contains the known states of the indexes, and the blob store for long lists.
 pub(crate) struct Indexes {
     pub(crate) states: Arc<States>,
     pub(crate) blobs: Option<ListBlobs>,
 }
 
 impl Indexes {
-    /// Creates the contributor for an entity type's indexes. No index is known to be ready yet.
+    /// Creates the contributor for an entity type's indexes. At first, no index is known to be ready.
     pub(crate) fn of<E: Entity>() -> Self {
         Self { states: Arc::new(States::new::<E>()), blobs: None }
     }
@@ -48,7 +48,7 @@ impl<E: Entity, H> Contributor<E, H> for Indexes {
     }
 
     fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()> {
-        // Only inserts are checked, because only an insert is known to create an entity. For any other write, the entity may exist even if `old` is `None`: the
+        // Only inserts are checked, because no other write is known to create an entity. For any other write, the entity may exist even if `old` is `None`: the
         // size of a bulk write is estimated before the entity is read.
         if matches!(change.kind, OperationKind::Insert(_)) {
             check_partition::<E>(change.key)?;
@@ -113,7 +113,7 @@ impl Indexes {
     }
 }
 
-/// Checks that a new entity is not in a partition of an index, where scans and backfills would mistake it for an index row.
+/// Checks that a new entity is not in a partition of an index. There, scans and backfills would mistake it for an index row.
 fn check_partition<E: Entity>(key: &EntityKey) -> Result<()> {
     match index_that_hides(E::SCHEMA, key.partition_key.as_str()) {
         Some(index) => Err(Error::of(IndexFault::Hidden { index: index.name })),
@@ -121,8 +121,8 @@ fn check_partition<E: Entity>(key: &EntityKey) -> Result<()> {
     }
 }
 
-/// Checks that the store will accept a remote index entry, which a worker writes later. An entry can exceed a limit even if the entity does not, because the
-/// entry also stores parts of the entity's key.
+/// Checks that the store will accept a remote index entry, which a worker writes later. The entry also stores parts of the entity's key. It can therefore
+/// exceed a limit even if the entity does not.
 fn check_entry(one: &Change, limits: &Limits) -> Result<()> {
     let (ChangeKind::Add(row) | ChangeKind::Rewrite(row)) = &one.kind else { return Ok(()) };
     let bytes = entity_bytes(one.key.partition_key.as_str(), one.key.row_key.as_str(), Some(row));
@@ -130,7 +130,7 @@ fn check_entry(one: &Change, limits: &Limits) -> Result<()> {
     fits.map_err(|error| error.with_context(&Author::Index(one.index.name).to_string()))
 }
 
-/// Adds a change to a remote index. All changes to the same index are combined into one record, which lists their keys.
+/// Adds a change to a remote index. All changes to one index are combined into one record, which lists their keys.
 fn add_remote(one: Change, owner: &EntityKey, remote: &mut Vec<RemoteChange>) {
     let Change { index, key, kind } = one;
     let left = match &kind {
@@ -153,7 +153,7 @@ fn add_remote(one: Change, owner: &EntityKey, remote: &mut Vec<RemoteChange>) {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Returns the index states known to the handle.
+    /// Returns the index states that the handle knows.
     pub(crate) fn index_states(&self) -> &States {
         self.contributor::<Indexes>().map_or(&NO_STATES, |indexes| &*indexes.states)
     }
@@ -179,8 +179,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
-    /// Creates the table and the tables of its indexes if they do not exist, compares the schema with the stored schema, and reads the states of
-    /// the indexes. An index that is new on a table with rows is *building*.
+    /// Creates the table and the tables of its indexes if they do not exist. Compares the schema with the stored schema, and reads the states of the indexes. A
+    /// new index on a table with rows is *building*.
     ///
     /// # Errors
     /// `SchemaMismatch` if another entity type has reserved the keys of a remote index; any error from
@@ -189,7 +189,7 @@ impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
         self.create_or_open().await.map(|(entities, _)| entities)
     }
 
-    /// Creates or opens the table, like [`create_if_missing`](Self::create_if_missing). Also returns `true` if this call created the table.
+    /// Creates or opens the table, like [`create_if_missing`](Self::create_if_missing). Also returns `true` if this call has created the table.
     pub(crate) async fn create_or_open(mut self) -> Result<(Self, bool)> {
         let remote = || E::INDEXES.iter().map(IndexOf::schema).filter(|index| !index.is_same_partition());
         let mut tables: BTreeMap<String, (TableName, Vec<&IndexSchema>)> = BTreeMap::new();
@@ -230,8 +230,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Treats the indexes as ready without reading their states. Use this to rewrite a table under a schema that is not yet stored. For a SAS without read
-    /// access to [`LAYOUTS`](table_core::table::LAYOUTS), use a [grant](crate::grant) instead, because backfills do not begin until a grant has expired.
+    /// Treats the indexes as ready without reading their states. Use this to rewrite a table under a schema that is not yet stored. If a SAS cannot read
+    /// [`LAYOUTS`](table_core::table::LAYOUTS), use a [grant](crate::grant) instead: backfills do not begin until a grant has expired.
     ///
     /// ```
     /// use table_patterns::{Engine, Entity, EntityStore};
@@ -261,7 +261,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
 
 #[cfg(feature = "blobs")]
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Sets the blob store for lists that do not fit into an entity (PAT-IX-4). The handles of workers that settle the indexes need it too.
+    /// Sets the blob store for lists that do not fit into an entity (PAT-IX-4). The handles of workers that settle the indexes also need it.
     #[must_use]
     pub fn with_list_blobs(self, blobs: ListBlobs) -> Self {
         let states = self.contributor::<Indexes>().map(|indexes| Arc::clone(&indexes.states));

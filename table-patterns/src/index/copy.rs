@@ -1,5 +1,5 @@
-//! Writes index copies in their entity's partition, in the entity's transaction. A copy is written without being read first if the index is complete and no
-//! newer release has added properties.
+//! Writes index copies in the partition of their entity, in the entity's transaction. If the index is complete and no newer release has added properties, a
+//! copy is written without a read.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -28,9 +28,9 @@ pub(crate) struct CopyChange {
     pub(crate) index: &'static IndexSchema,
     pub(crate) owner_of: OwnerOf,
     pub(crate) holds_entry: HoldsEntry,
-    /// The copy's owner before the change, or `None` if the copy is new.
+    /// The owner of the copy before the change. `None` if the copy is new.
     pub(crate) before: Option<EntityKey>,
-    /// The copy's owner after the change, and the copy's new properties, or `None` if the copy is removed.
+    /// The owner of the copy after the change, and the copy's new properties. `None` if the copy is removed.
     pub(crate) after: Option<(EntityKey, Row)>,
     /// `true` if the index is complete: each stored entity has its copy, and the row at the copy's key belongs to that entity.
     pub(crate) is_complete: bool,
@@ -50,13 +50,13 @@ impl CopyChange {
     }
 
     /// Returns `true` if the stored row must be read first. In an incomplete index, the copy of an existing entity may be missing. A copy of a whole entity
-    /// must also contain the stored properties known only to a newer release.
+    /// must also contain the stored properties that only a newer release knows.
     fn needs_row(&self) -> bool {
         let is_there = self.before.is_some();
         (is_there && !self.is_complete) || (self.after.is_some() && !self.newer_properties().is_empty())
     }
 
-    /// Returns the names of the properties known only to a newer release. Their values are copied from the stored entity.
+    /// Returns the names of the properties that only a newer release knows. Their values are taken from the stored entity.
     fn newer_properties(&self) -> Arc<[String]> {
         if self.index.include.is_some() {
             return Arc::default();
@@ -64,28 +64,28 @@ impl CopyChange {
         self.watch.newer_properties()
     }
 
-    /// Returns the operation that writes the copy without reading it first. This assumes that the copy matches its entity. The transaction is conditional on
-    /// the entity's version, so it fails if the entity has changed.
+    /// Returns the operation that writes the copy without a read. It assumes that the copy matches its entity. The transaction requires the entity's version,
+    /// so it fails if the entity has changed.
     fn assumed(&self) -> OperationKind {
         match &self.after {
-            // An insert fails if the key is occupied, either by another entity's copy or by an entity.
+            // An insert fails if the key is occupied, by another entity's copy or by an entity.
             Some((_, row)) if self.before.is_none() => OperationKind::Insert(row.clone()),
             Some((_, row)) => OperationKind::InsertOrReplace(row.clone()),
             None => OperationKind::Delete(IfMatch::Any),
         }
     }
 
-    /// Returns the key of the stored row's owner, or `None` if the row is not a copy of the index.
+    /// Returns the key of the stored row's owner. Returns `None` if the row is not a copy of the index.
     fn owner(&self, key: &EntityKey, row: &Row) -> Option<EntityKey> {
         let owner = (self.owner_of)(self.index, key, row)?;
-        // In a complete index, the row at this key is known to be the stored entity's copy, even if another release has added properties to it.
+        // In a complete index, the row at this key is certain to be the stored entity's copy, even if another release has added properties to it.
         let is_certain = self.is_complete && self.before.as_ref() == Some(&owner);
         let others = || self.watch.other_properties();
         (is_certain || !is_foreign(self.entity, self.index, row.view(), &others())).then_some(owner)
     }
 
-    /// Returns the stored row's owner if that entity is not part of this change and no longer has the value. This happens if a program without the index has
-    /// changed or deleted the entity.
+    /// Returns the owner of the stored row if that entity is not part of this change and no longer has the value. A program without the index may have changed
+    /// or deleted the entity.
     async fn obsolete_owner(
         &self,
         place: RowPlace<'_>,
@@ -104,10 +104,9 @@ impl CopyChange {
         Ok(if stored.is_some_and(holds) { None } else { Some(owner) })
     }
 
-    /// Extends the new copy with the stored properties that are known only to a newer release.
+    /// Adds the stored properties that only a newer release knows to the new copy.
     ///
-    /// The transaction must be conditional on the entity's version, or insert the entity. If the entity has changed since that version, the transaction then
-    /// fails.
+    /// The transaction must require the entity's version, or insert the entity. It then fails if the entity has changed since that version.
     async fn keep_newer(&mut self, place: RowPlace<'_>) -> Result<()> {
         let names = self.newer_properties();
         let Some((owner, row)) = self.after.as_mut().filter(|_| !names.is_empty()) else { return Ok(()) };
@@ -117,7 +116,7 @@ impl CopyChange {
         Ok(())
     }
 
-    /// Returns the operation on the row, or `None` if no write is needed. `found` is the stored row.
+    /// Returns the operation on the row. Returns `None` if no write is needed. `found` is the stored row.
     fn for_stored(&self, key: &EntityKey, found: Option<&StoredRow>) -> Result<Option<OperationKind>> {
         let Some(StoredRow { row: stored, etag }) = found else {
             return Ok(self.after.as_ref().map(|(_, row)| OperationKind::Insert(row.clone())));
@@ -126,7 +125,7 @@ impl CopyChange {
         let owner = self.owner(key, stored);
         let after = self.after.as_ref().map(|(owner, _)| owner);
         let is_ours = owner.is_some() && (owner == self.before || owner.as_ref() == after);
-        // The row may be a copy with properties added by a release of which this handle is unaware.
+        // The row may be a copy to which a release has added properties that this handle does not know.
         let may_be_ours = owner.is_none() && (self.owner_of)(self.index, key, stored) == self.before;
         Ok(match &self.after {
             Some((_, row)) if is_ours => Some(OperationKind::Replace(row.clone(), if_match)),

@@ -1,4 +1,4 @@
-//! Distinguishes the copies of an index from other rows at the same keys, such as entities of another type.
+//! Distinguishes copies of an index from other rows at the same keys, such as entities of another type.
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -11,9 +11,9 @@ use crate::entities::{Entities, read_as};
 use crate::index::changes::owner_of;
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Returns the key of a copy's owner, or `None` if the row is not a copy of the index.
+    /// Returns the key of a copy's owner. Returns `None` if the row is not a copy of the index.
     ///
-    /// The row's key is not sufficient evidence, because entities of another type can have keys of the same form.
+    /// The key of the row does not prove that it is a copy, because entities of another type can have keys of the same form.
     ///
     /// # Errors
     /// `SchemaMismatch` if this program must not write; any error from the store.
@@ -27,25 +27,25 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         if !is_foreign(E::SCHEMA, index, row.view(), &[]) {
             return Ok(Some(owner));
         }
-        // IMPORTANT: the schema is read after the row, because the row may have properties declared only by another release.
+        // IMPORTANT: the schema is read after the row, because the row may have properties that only another release declares.
         self.table.newer_properties(self.retry.runtime()).await?;
         let others = self.table.schema_watch().other_properties();
         Ok((!is_foreign(E::SCHEMA, index, row.view(), &others)).then_some(owner))
     }
 }
 
-/// Returns `true` if a row at a key of the index can be read as an entity, which an older release may have stored there. A repair keeps the entity, but
+/// Returns `true` if a row at a key of the index can be read as an entity. An older release may have stored the entity there. A repair keeps entities, but
 /// replaces or deletes all other rows that are not copies.
 pub(crate) fn is_entity<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> bool {
     let is_in_table = schema.table.is_none_or(|table| table.eq_ignore_ascii_case(E::SCHEMA.table));
     is_in_table && read_as::<E>(key, row).is_ok()
 }
 
-/// Returns `true` if the properties of a row prove that it is not a copy of the index. `others` lists the properties declared by other releases.
+/// Returns `true` if the properties of a row prove that it is not a copy of the index. `others` lists the properties that other releases declare.
 ///
-/// Copies written by other releases may lack a property, and programs that never stored their schema may have written copies with an unknown property. For
-/// these reasons, a row counts as foreign only if it has an unknown property and either lacks a required property or has no known property. A row with an
-/// `EntityType` is not a copy. An unreadable property is ignored as evidence.
+/// A copy of another release may lack a property. A program that never stored its schema may have written a copy with an unknown property. Therefore, a row
+/// counts as foreign only if it has an unknown property, and also lacks a required property or has no known property. A row with an `EntityType` is not a copy.
+/// An unreadable property proves nothing.
 pub(crate) fn is_foreign(
     entity: &EntitySchema,
     index: &IndexSchema,

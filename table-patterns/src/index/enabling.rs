@@ -16,8 +16,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// index ready continue to use it until they reopen the table or call [`states`](Self::states).
     ///
     /// # Errors
-    /// `ResourceNotFound` if no schema is stored because the table has never been opened;
-    /// `UpdateConditionNotSatisfied` after too many conflicts; any error from the store.
+    /// `ResourceNotFound` if no schema is stored because the table was never opened; `UpdateConditionNotSatisfied` after too many conflicts; any error from the
+    /// store.
     pub async fn disable<I: Index<Entity = E>>(&self) -> Result<()> {
         let note = note(I::SCHEMA.name);
         self.note(|layout| {
@@ -31,14 +31,14 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Enables a disabled index. The index is *building* until a [`backfill`](Self::backfill) completes. Does nothing if the index is not disabled.
     ///
     /// # Errors
-    /// `ResourceNotFound` if no schema is stored because the table has never been opened;
-    /// `UpdateConditionNotSatisfied` after too many conflicts; any error from the store.
+    /// `ResourceNotFound` if no schema is stored because the table was never opened; `UpdateConditionNotSatisfied` after too many conflicts; any error from the
+    /// store.
     pub async fn enable<I: Index<Entity = E>>(&self) -> Result<()> {
         let (note, start) = (note(I::SCHEMA.name), self.new_start());
         self.note(|layout| {
             let is_disabled = layout.disabled.contains(&note);
             layout.disabled.retain(|known| *known != note);
-            // Programs without the index remain refused once its first backfill has begun.
+            // Once the first backfill of the index has begun, programs without the index remain refused.
             if is_disabled && !layout.pending.contains(&note) {
                 fence::restart(layout, &note, &start);
             }
@@ -47,8 +47,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         .map(drop)
     }
 
-    /// Marks an index as requiring a complete [`backfill`](Self::backfill), for example after another tool changed entities. The index is *building* until the
-    /// backfill completes, and a running backfill restarts from the beginning. A disabled index stays disabled. [`check`](Self::check) with `repair` does the
+    /// Marks an index as needing a complete [`backfill`](Self::backfill), for example because another tool has changed entities. The index is *building* until
+    /// the backfill completes. A running backfill restarts from the beginning. A disabled index stays disabled. [`check`](Self::check) with `repair` does the
     /// same work while the index stays in use.
     ///
     /// ```
@@ -70,19 +70,19 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// ```
     ///
     /// # Errors
-    /// `ResourceNotFound` if no schema is stored because the table has never been opened;
-    /// `UpdateConditionNotSatisfied` after too many conflicts; any error from the store.
+    /// `ResourceNotFound` if no schema is stored because the table was never opened; `UpdateConditionNotSatisfied` after too many conflicts; any error from the
+    /// store.
     pub async fn rebuild<I: Index<Entity = E>>(&self) -> Result<()> {
         let (note, start) = (note(I::SCHEMA.name), self.new_start());
         self.note(|layout| fence::restart(layout, &note, &start)).await.map(drop)
     }
 
-    /// Returns the initial resume position for a new pass over the rows, which contains a random pass identifier.
+    /// Returns the first resume position of a new pass over the rows. It contains a random pass identifier.
     fn new_start(&self) -> String {
         fence::new_pass(&Pass::start().to_string(), self.retry.runtime().random())
     }
 
-    /// Changes the stored index states, and updates the states cached in the handle.
+    /// Changes the stored index states, and updates the states that the handle has cached.
     pub(super) async fn note(&self, change: impl Fn(&mut SchemaRecord)) -> Result<SchemaRecord> {
         let layout = self.table.update_schema_record(change).await?;
         self.index_states().learn::<E>(&layout);

@@ -1,4 +1,4 @@
-//! Results from remote indexes, which may lag behind their entities (PAT-INTER-3, PAT-INTER-5).
+//! Results of remote indexes, which may lag behind their entities (PAT-INTER-3, PAT-INTER-5).
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use table_core::{Result, ticks};
 use crate::entities::{Entities, StepRecorder};
 use crate::index::changes::index_of;
 
-/// A possibly stale value, read from an index copy. It does not dereference to its value, so it cannot be mistaken for the current entity.
+/// A value read from an index copy, which may be stale. It does not dereference to its value, so it cannot be mistaken for the current entity.
 ///
 /// ```
 /// use table_patterns::outbox::Outbox;
@@ -77,7 +77,7 @@ impl<T> Eventual<T> {
         &self.value
     }
 
-    /// Consumes the result and returns the value of the copy, which may be older than the entity.
+    /// Consumes the result and returns the value of the copy. It may be older than the entity.
     #[must_use]
     pub fn into_possibly_stale(self) -> T {
         self.value
@@ -105,7 +105,7 @@ impl<T> Eventual<T> {
         &self.key
     }
 
-    /// Returns the current entity if it still has the looked-up value. Sends one more request (PAT-INTER-5).
+    /// Returns the current entity, provided that it still has the value that was looked up. Sends one more request (PAT-INTER-5).
     ///
     /// # Errors
     /// Any error from [`Table::get`](table_core::Table::get).
@@ -116,7 +116,7 @@ impl<T> Eventual<T> {
         table.verify(self).await
     }
 
-    /// Returns the current entity, or `None` if it does not exist. The entity may no longer have the looked-up value.
+    /// Returns the current entity, or `None` if it does not exist. The entity may no longer have the value that was looked up.
     ///
     /// # Errors
     /// Any error from [`Table::get`](table_core::Table::get).
@@ -128,7 +128,7 @@ impl<T> Eventual<T> {
     }
 }
 
-/// A query of an eventually consistent index. Nothing is sent until [`collect`](Self::collect) is called.
+/// A query of an eventually consistent index. It sends no request until [`collect`](Self::collect) is called.
 ///
 /// ```
 /// use table_patterns::outbox::Outbox;
@@ -172,7 +172,7 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
         Self(self.0.limit(copies))
     }
 
-    /// Reads each copy as a projection of the properties included in the index (PAT-INTER-4).
+    /// Reads each copy as a projection of the properties that the index includes (PAT-INTER-4).
     pub fn project<P: ProjectionOf<E>>(self) -> EventualQuery<E, S, P, F>
     where
         F: ReadableAs<P>,
@@ -188,7 +188,7 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
         self.0.plan()
     }
 
-    /// Runs the query and returns all matching copies, each of which may be stale.
+    /// Runs the query and returns all matching copies. Each of them may be stale.
     ///
     /// # Errors
     /// Any error from [`EntityQuery::collect`].

@@ -1,4 +1,4 @@
-//! Index errors: refused writes, indexes not ready, and invalid records of remote changes.
+//! Index errors: refused writes, indexes that are not ready, and invalid records of remote changes.
 
 use table_core::Fault;
 use table_core::key::EntityKey;
@@ -24,7 +24,7 @@ pub struct UniqueViolation {
     pub owner: EntityKey,
 }
 
-/// An error returned when a write, a query or an index state change is refused.
+/// An error returned when a write, a query or a change of an index state is refused.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum IndexFault {
     #[error(

@@ -1,4 +1,4 @@
-//! Findings of an index check: the kind and the location of each inconsistency.
+//! The findings of an index check. A finding describes the kind and the location of an inconsistency.
 
 use table_core::key::EntityKey;
 
@@ -17,23 +17,23 @@ use table_core::key::EntityKey;
 pub enum FindingKind {
     /// An entity has no entry in the index.
     Missing,
-    /// An entity's copy differs from the entity, or a list still has an older release's format, with the key parts in the struct's field order.
+    /// The copy of an entity differs from the entity, or a list is still in an older release's format, with the key parts in the struct's field order.
     Stale,
     /// A copy or a list member belongs to an entity that does not exist or no longer has the value.
     Dangling,
-    /// Two entities have the same value in a unique index, and the copy belongs to the other one. A duplicate must be resolved manually.
+    /// Two entities have the same value in a unique index, and the copy belongs to the other one. Such a duplicate must be resolved manually.
     Duplicate,
-    /// A row of the index, or its entity, cannot be read. A repair replaces the row, unless the store itself cannot represent the row or the entity. Another
-    /// tool must then correct or delete it.
+    /// A row of the index, or its entity, cannot be read. A repair replaces the row. If the store itself cannot represent the row or the entity, another tool
+    /// must correct or delete it.
     Unreadable,
-    /// An entity cannot be read, or has a value that the index's keys cannot contain. It has no index entry until it is changed. If another tool corrects the
-    /// entity, a repair writes the entry.
+    /// An entity cannot be read, or has a value that the keys of the index cannot contain. It has no index entry until it is changed. Once another tool has
+    /// corrected the entity, a repair writes the entry.
     BadEntity,
     /// A reserved row that its pattern cannot read and therefore ignores. A repair does not remove it.
     OddRow,
 }
 
-/// One inconsistency of an index, confirmed by a second read.
+/// One inconsistency of an index. A second read has confirmed it.
 ///
 /// ```
 /// use table_patterns::index::Finding;
@@ -46,16 +46,16 @@ pub enum FindingKind {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The name of the index; for a reserved row, the name of its pattern: `references` or `feed`.
+    /// The name of the index. For a reserved row, the name of its pattern: `references` or `feed`.
     pub index: &'static str,
     /// The kind of inconsistency.
     pub kind: FindingKind,
-    /// The key of the copy or the list; for a bad entity, the key of the entity; for an odd row, the key of the row.
+    /// The key of the copy or the list. For a bad entity, the key of the entity; for an odd row, the key of the row.
     pub at: EntityKey,
     /// The key of the affected entity, if known.
     pub owner: Option<EntityKey>,
     /// `true` if the inconsistency was repaired.
     pub repaired: bool,
-    /// The error that made the check or the repair fail.
+    /// The error with which the check or the repair failed.
     pub reason: Option<String>,
 }

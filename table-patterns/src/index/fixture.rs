@@ -55,7 +55,7 @@ pub(crate) fn jones() -> Employee {
     }
 }
 
-/// Generates employees with only a few distinct values, so keys and lists collide.
+/// Generates employees with only a few distinct values. Their keys and lists therefore collide.
 pub(crate) fn employee() -> impl Strategy<Value = Employee> {
     let names = (prop::sample::select(vec!["Jane", "Jun"]), prop::sample::select(vec!["Jones", "Cao"]));
     let badge = prop::option::of(0_u32..4);

@@ -1,4 +1,4 @@
-//! Index lists. A list contains the keys of all entities with the same value. It is stored in an index entity, or in a blob that the index entity references
+//! Index lists. A list contains the keys of all entities with the same value. It is stored in an index entity, or in a blob to which the index entity refers
 //! (PAT-IX-4).
 
 #[cfg(feature = "blobs")]

@@ -1,4 +1,4 @@
-//! Lookups through lists: return a list's keys or its entities, all at once or by page (PAT-IX-3).
+//! Lookups through lists. They return the keys in a list or its entities, all at once or by page (PAT-IX-3).
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{Entity, Versioned};
@@ -15,7 +15,7 @@ use crate::index::fault::IndexFault;
 use crate::index::list::ListForm;
 use crate::requests::CONCURRENCY;
 
-/// A page of entities looked up through a list.
+/// A page of entities found through a list.
 ///
 /// ```
 /// use table_patterns::index::ListPage;
@@ -29,13 +29,12 @@ use crate::requests::CONCURRENCY;
 pub struct ListPage<E> {
     /// The entities, in key order.
     pub entities: Vec<Versioned<E>>,
-    /// The key to pass as `after` for the next page, or `None` at the end of the list.
+    /// The key to pass as `after` for the next page. `None` at the end of the list.
     pub next: Option<EntityKey>,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Returns the keys in a list, in order. Sends one request, or two if the list is in a blob (PAT-IX-3). If the list is in another partition, it may be
-    /// stale.
+    /// Returns the keys in a list, in order. Sends one request, or two if the list is in a blob (PAT-IX-3). A list in another partition may be stale.
     ///
     /// # Errors
     /// - `IndexNotReady` while the index is building.
@@ -58,7 +57,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                 return Ok(Vec::new());
             };
             match self.lists(&table).read::<E>(&form, &key, Some(&found.row)).await {
-                // Since the entity was read, the list may have moved to a new blob, and the old blob may have been removed.
+                // After the entity was read, the list may have moved to a new blob, and the old blob may have been removed.
                 Err(error)
                     if error.code() == ErrorCode::BlobNotFound && missing.as_ref() != Some(&found.etag) =>
                 {
@@ -72,9 +71,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Returns the entities in a list, in key order. Reads the list, then the entities with concurrent point queries (PAT-IX-3).
+    /// Returns the entities in a list, in key order. First reads the list, and then the entities with concurrent point queries (PAT-IX-3).
     ///
-    /// Each entity is current and has the requested value; entities that no longer have the value are omitted.
+    /// Each entity is current and has the requested value. Entities that no longer have the value are omitted.
     ///
     /// # Errors
     /// Any error from [`keys_of`](Self::keys_of).
@@ -85,8 +84,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         <I::Consistency as ReportedAtOnce<E>>::then(self.members(list))
     }
 
-    /// Returns the entities in a list stored in another partition or table. Each entity is current, but an entity that has only just received the value may be
-    /// missing (PAT-INTER-3).
+    /// Returns the entities in a list that is stored in another partition or table. Each entity is current. An entity that has only just received the value may
+    /// be missing (PAT-INTER-3).
     ///
     /// # Errors
     /// Any error from [`keys_of`](Self::keys_of).
@@ -97,9 +96,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         <I::Consistency as ReportedLater<E>>::then(self.members(list))
     }
 
-    /// Returns one page of the entities in a list. Reads the list, then the entities with the next `top` keys after `after`, in key order, 16 concurrently.
-    /// Gives the same guarantees as [`get_by_index`](Self::get_by_index) or [`get_by_index_eventual`](Self::get_by_index_eventual). A page may contain fewer
-    /// than `top` entities, or none, without being the last page.
+    /// Returns one page of the entities in a list, in key order. Reads the list, and then the entities with the next `top` keys after `after`, 16 at a time.
+    /// The guarantees are those of [`get_by_index`](Self::get_by_index) or [`get_by_index_eventual`](Self::get_by_index_eventual). A page may contain fewer
+    /// than `top` entities, or none, even if it is not the last one.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};
@@ -155,7 +154,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.owners_with::<I>(&key, owners).await
     }
 
-    /// Reads the entities with the given keys, and returns the entities whose index entry belongs to the list.
+    /// Reads the entities with the given keys. Returns those whose index entry belongs to the list.
     async fn owners_with<I: Index<Entity = E>>(
         &self,
         key: &EntityKey,

@@ -1,17 +1,18 @@
-//! Marks index rows that a check or a backfill is about to delete because no entity requires them.
+//! Marks on index rows that a check or a backfill is about to delete, because no entity requires them.
 //!
-//! Two kinds of programs can give an entity the value of a leftover index row at any time without writing the row: tools that do not know the index, and
-//! programs built from an older release. Suppose one pass reads the entity before this change, and another pass finds the row correct after it. If the first
-//! pass deleted the row after that, the index would lose an entry. To prevent this, a pass first marks the row, then reads the entity, and then deletes the
-//! row, provided that the row still has the marked version.
+//! A leftover index row may become correct at any time without a write of the row: a tool that does not know the index, or a program of an older release, can
+//! give an entity the row's value. Suppose that one pass reads the entity before this change, and another pass finds the row correct after it. If the first
+//! pass then deleted the row, the index would lose an entry.
 //!
-//! - If another pass found the row correct and unmarked, the entity already had its new value before the row was marked, so the read after the mark returns the
-//!   new value.
-//! - If a pass finds a marked row that the entity requires, it rewrites the row, which changes the row's version.
+//! To prevent this, a pass first marks the row, then reads the entity, and then deletes the row, provided that the row still has the marked version.
 //!
-//! A marked row remains readable, even by older releases. A copy is marked by a property, and a [list](crate::index::list) by a space before its members. An
-//! older release rewrites a marked copy, because it differs from the entity, but not a marked list. If a row has no room for the mark, it is deleted without
-//! one. `docs/models/backfill.rs` checks this protocol.
+//! - If another pass has found the row correct and unmarked, the entity had its new value before the row was marked. The read after the mark therefore returns
+//!   the new value.
+//! - If a pass finds a marked row that an entity requires, it rewrites the row, which changes the row's version.
+//!
+//! A marked row remains readable, even by older releases. A property marks a copy, and a space before the members marks a [list](crate::index::list). An older
+//! release rewrites a marked copy, because it differs from the entity, but not a marked list. A row without room for the mark is deleted without one.
+//! `docs/models/backfill.rs` checks this protocol.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;

@@ -1,4 +1,4 @@
-//! Collects orphaned list blobs: blobs that no entity references.
+//! Collects orphaned list blobs, to which no entity refers.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -17,11 +17,11 @@ use crate::index::list::{ListBlobs, content};
 use crate::omitted;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Removes list blobs that have been unreferenced for a grace period, and marks newly found orphaned blobs. Run this function periodically, because each
-    /// change to a list in a blob leaves the list's previous blob.
+    /// Removes list blobs that have been unreferenced for a grace period, and marks newly found orphaned blobs. Call this function periodically, because each
+    /// change to a list in a blob leaves the previous blob behind.
     ///
-    /// Safe to run concurrently with writers, readers and other collectors. After an interruption, run it again; the existing marks are used. Blobs whose names
-    /// have a different format are ignored.
+    /// This function may run concurrently with writers, readers and other collectors. After an interruption, run it again: existing marks are used. Blobs whose
+    /// names have a different format are ignored.
     ///
     /// # Errors
     /// `InvalidInput` if the table has no [`ListBlobs`]; any error from the table or the blob store.
@@ -31,7 +31,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         };
         let lists = E::SCHEMA.indexes.iter().filter(|index| index.kind == IndexKind::List);
         let mut tables: Vec<TableName> = lists.map(|index| self.table_of(index)).collect::<Result<_>>()?;
-        // Several indexes may share a table, and therefore a blob folder.
+        // Several indexes may share a table, and then also a blob folder.
         tables.sort_by_key(|table| table.as_str().to_ascii_lowercase());
         tables.dedup();
         let mut collected = Collected::default();
@@ -60,7 +60,7 @@ struct Named<'a, S> {
 }
 
 impl<S: TableStore> Naming for Named<'_, S> {
-    /// The key of a blob's list, or `None` if the blob's name contains only a hash.
+    /// The key of a blob's list. `None` if the blob's name contains only a hash of it.
     type Of = Option<EntityKey>;
 
     fn of(&self, segments: &[String]) -> Option<Option<EntityKey>> {
@@ -82,17 +82,17 @@ impl<S: TableStore> Naming for Named<'_, S> {
             };
             match content::place(&found.bytes().await.in_blob(path)?) {
                 Ok((table, key)) if table == *self.table => key,
-                // The blob is kept, because the owning list cannot be determined.
+                // It is not known which list owns the blob, so the blob is kept.
                 _ => return Ok(true),
             }
         };
         let found = match self.store.get(self.table, &key, &Select::All).await {
-            // The list's entity cannot be read, but may reference the blob, so the blob is kept.
+            // The list's entity cannot be read. It may refer to the blob, so the blob is kept.
             Err(error) if omitted::is_unreadable(&error) => return Ok(true),
             found => found?,
         };
         let Some(found) = found else { return Ok(false) };
-        // Every property is checked, because the list may belong to another type's index, or to an index that has been renamed.
+        // Every property is checked, because the list may belong to an index of another type, or to an index that has been renamed.
         for property in found.row.view().properties() {
             if let ValueRef::String(text) = property?.value
                 && text.parse::<BlobRef>().is_ok_and(|blob| blob.path() == path.as_ref())

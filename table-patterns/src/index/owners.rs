@@ -1,7 +1,7 @@
 //! Prevents two entity types from writing index entries under the same keys of one table.
 //!
-//! A *claim* records that an entity type owns certain index keys. All claims to a table's keys are stored in one row of [`LAYOUTS`], in the partition for that
-//! table. The claims end when the table is deleted.
+//! A *claim* records that an entity type owns certain index keys. All claims to the keys of a table are stored in one row of [`LAYOUTS`], in the partition for
+//! that table. The claims end when the table is deleted.
 
 use std::collections::BTreeMap;
 
@@ -27,12 +27,12 @@ use crate::index::fault::IndexFault;
 const ROW_KEY: &str = "\u{FFFC}owners";
 /// The property that stores the claims.
 const OWNERS: &str = "Owners";
-/// Marks the claims as questionable, because a program has found them although their table may not exist.
+/// Marks the claims as questionable: a program has found them, but their table may not exist.
 const QUESTIONED: &str = "Questioned";
-/// The name that conflict errors use for the claims.
+/// The name of the claims in conflict errors.
 const RACE: &str = "the owners of a table";
 
-/// A claim to all index keys that begin with the literals `partition_key` and `row_key`.
+/// A claim to all index keys that begin with the literals in `partition_key` and `row_key`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Claim {
     /// The names of the entity type and of its table.
@@ -54,7 +54,7 @@ impl Claim {
 /// The claims to a table's keys, by the names of the entity type and the index.
 type Claims = BTreeMap<String, Claim>;
 
-/// Returns an entity type's claims to the keys of its indexes. This function is not generic, because collecting into a map is slow to compile.
+/// Returns an entity type's claims to the keys of its indexes. This function is not generic, because code that collects into a map compiles slowly.
 fn claims_of(schema: &EntitySchema, of: &TableName, indexes: &[&IndexSchema]) -> Claims {
     let literal = |pieces: &[KeyPiece]| match pieces {
         [KeyPiece::Literal(literal), ..] => (*literal).to_owned(),
@@ -71,7 +71,7 @@ fn claims_of(schema: &EntitySchema, of: &TableName, indexes: &[&IndexSchema]) ->
     claims.collect()
 }
 
-/// Returns the name under which a claim is stored. If an entity type with the same name in another table already uses that name, returns a longer name.
+/// Returns the name under which a claim is stored. If an entity type of the same name in another table already uses this name, returns a longer one.
 fn name_in(claims: &Claims, name: &str, claim: &Claim) -> String {
     match claims.get(name) {
         Some(known) if known.entity != claim.entity => format!("{name} of {}", claim.entity),
@@ -79,7 +79,7 @@ fn name_in(claims: &Claims, name: &str, claim: &Claim) -> String {
     }
 }
 
-/// The claims found for a table name, with their version. Claims found before the table was created may belong to an earlier table with that name.
+/// The claims found for a table name, and their version. If they were found before the table was created, they may belong to an earlier table with that name.
 #[derive(Debug, Default)]
 struct Found {
     claims: Claims,
@@ -110,17 +110,18 @@ fn place(table: &TableName) -> Result<(TableName, EntityKey)> {
     Ok((TableName::new(LAYOUTS)?, EntityKey::new(table.folded(), ROW_KEY)?))
 }
 
-/// Returns an error if an entity type's claims clash with existing claims to a table's keys. Called before any table is created, so a refusal leaves no new
-/// table behind. If another program adds claims later, [`claim`] detects the clash.
+/// Returns an error if an entity type's claims clash with existing claims to the keys of a table. Called before any table is created, so a refusal leaves no
+/// new table behind. If another program adds claims later, [`claim`] detects the clash.
 ///
-/// If the table does not exist or is being deleted, the claims belong to an earlier table with this name and are deleted. This is done before the new table is
-/// created, because afterwards old claims could not be distinguished from claims to the new table. The claims are first marked as questionable, and the
-/// existence of the table is then checked again. If another program has created the table in the meantime and [claims](claim) its keys, it removes the mark,
-/// and the deletion fails.
+/// If the table does not exist or is being deleted, the claims belong to an earlier table with this name, and are deleted. This happens before the new table is
+/// created. Afterwards, old claims could not be distinguished from claims to the new table.
+///
+/// The claims are first marked as questionable. The existence of the table is then checked again. If another program has created the table in the meantime and
+/// [claims](claim) its keys, it removes the mark, and the deletion fails.
 ///
 /// # Errors
 /// - `SchemaMismatch`, with both names, if another entity type has claimed some of the keys.
-/// - `Corrupted` if the claims cannot be read; any error from the store that leaves it unclear whether the table exists.
+/// - `Corrupted` if the claims cannot be read; any error from the store that does not tell whether the table exists.
 pub(crate) async fn check<E: Entity>(
     (store, retry): (&impl TableStore, &Retry),
     (of, table): (&TableName, &TableName),
@@ -134,8 +135,8 @@ pub(crate) async fn check<E: Entity>(
         };
         if exists(store, table).await? {
             let accepted = accept(table, &own, &claims);
-            // The claims may be outdated: after they were read, another program may have deleted them and created the table. The result is final only if the
-            // claims have not changed.
+            // The claims may be outdated: another program may since have deleted them and created the table. The result is final only if the claims have not
+            // changed.
             if accepted.is_ok() || find(store, table).await?.etag == Some(etag) {
                 return accepted;
             }
@@ -159,11 +160,11 @@ pub(crate) async fn check<E: Entity>(
     }
 }
 
-/// Returns `false` if a table does not exist or is being deleted. Returns `true` even if the table's first row cannot be read, because a program must be able
-/// to open the table to repair it.
+/// Returns `false` if a table does not exist or is being deleted. Returns `true` even if the first row of the table cannot be read, because a program must be
+/// able to open the table to repair it.
 ///
 /// # Errors
-/// Any error that leaves it unclear whether the table exists, such as `ServerBusy`.
+/// Any error that does not tell whether the table exists, such as `ServerBusy`.
 async fn exists(store: &impl TableStore, table: &TableName) -> Result<bool> {
     let query = Query { top: Some(1), ..Query::new(KeyRange::ALL) };
     match store.query(table, &query, None).await {
@@ -173,7 +174,7 @@ async fn exists(store: &impl TableStore, table: &TableName) -> Result<bool> {
     }
 }
 
-/// Checks that no claim of an entity type covers a key that another type has claimed.
+/// Checks that no claim of an entity type overlaps with a claim of another type.
 ///
 /// # Errors
 /// `SchemaMismatch`, with both names.
@@ -187,7 +188,7 @@ fn accept(table: &TableName, own: &Claims, claims: &Claims) -> Result<()> {
     Ok(())
 }
 
-/// Claims the keys of an entity type's indexes in `table`, which exists.
+/// Claims the keys of an entity type's indexes in `table`. The table must exist.
 ///
 /// # Errors
 /// - `SchemaMismatch`, with both names, if another entity type has claimed some of the keys.
@@ -200,7 +201,7 @@ pub(crate) async fn claim<E: Entity>(
     let (own, (layouts, key)) = (claims_of(E::SCHEMA, of, indexes), place(table)?);
     let mut race = retry.start(RACE);
     loop {
-        // IMPORTANT: the claims are read after the table has been created, because another program may have deleted the claims that were found earlier.
+        // IMPORTANT: the claims are read after the table has been created, because another program may have deleted the claims that were found before.
         let Found { mut claims, are_questioned, etag } = find(store, table).await?;
         accept(table, &own, &claims)?;
         let named: Claims =

@@ -1,19 +1,19 @@
-//! The state of an index backfill's pass between two pages, as recorded in the stored schema.
+//! The state of a backfill's pass over an index between two pages, as recorded in the stored schema.
 
 use std::fmt;
 
 use crate::index::sweep::Phase;
 use crate::position::Position;
 
-/// The first word of a recorded state that contains a failed page. Earlier releases do not recognize this word and start the pass from the beginning, so they
-/// process the failed page again. If they resumed after the failed page, they could mark the index as complete without that page's entries.
+/// The first word of a recorded state with a failed page. Earlier releases do not recognise this word and start the pass from the beginning, so they process
+/// the failed page again. If they continued after the failed page, they could mark the index as complete without the entries of that page.
 const FAILED: &str = "failed ";
 /// The text between the failed page and the next page in a recorded state.
 const REACHED: &str = " reached ";
-/// The first word of a recorded state that counts entities without an entry. Earlier releases do not recognize this word either.
+/// The first word of a recorded state that counts entities without an entry. Earlier releases do not recognise this word either.
 const ASIDE: &str = "aside ";
 
-/// A page of a pass, identified by its phase and its position within the phase.
+/// A page of a pass. Its phase and its position within the phase identify it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PageOf {
     pub(super) phase: Phase,
@@ -32,7 +32,7 @@ impl PageOf {
         Self { phase, position: Position::read(position) }
     }
 
-    /// Returns the page after this one, or `None` at the end of the pass. `next` is the next position in the same phase.
+    /// Returns the page after this one. Returns `None` at the end of the pass. `next` is the next position in the same phase.
     pub(super) fn after(&self, next: Option<Position>) -> Option<Self> {
         match (next, self.phase) {
             (Some(position), phase) => Some(Self { phase, position }),
@@ -52,12 +52,12 @@ impl fmt::Display for PageOf {
 /// The state of a pass. Every page before `next` has been processed. Every page before `failed` is complete.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Pass {
-    /// The number of entities that processed pages set aside, because they cannot be read. A run that is interrupted does not return its findings, so the run
-    /// that completes the index reports this number. Excludes the failed page and the pages after it, because they are processed again.
+    /// The number of entities on processed pages that were set aside because they cannot be read. An interrupted run does not return its findings. Therefore,
+    /// the run that completes the index reports this number. Excludes the failed page and the pages after it, because they are processed again.
     pub(super) aside: u64,
-    /// The first page with an entity that could not be indexed, or with an index row that could not be checked, or `None` if all processed pages are complete.
+    /// The first page with an entity that could not be indexed, or with an index row that could not be checked. `None` if all processed pages are complete.
     pub(super) failed: Option<PageOf>,
-    /// The next page. If it is the failed page, the pass has reached the end and now processes that page a second time.
+    /// The next page. If it is the failed page, the pass has reached the end, and processes that page a second time.
     pub(super) next: PageOf,
 }
 

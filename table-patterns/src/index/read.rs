@@ -1,4 +1,4 @@
-//! Reads through indexes. Only complete indexes are used, and result types mark values that may be stale.
+//! Reads through indexes. Only complete indexes are used. The result types show which values may be stale.
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ use crate::index::eventual::{Eventual, EventualQuery};
 use crate::index::fault::IndexFault;
 use crate::index::state::{load, not_ready};
 
-// The functions return a boxed future instead of being `async`. Otherwise, rustc would check the bounds of their arguments again at the `.await`, and report
+// The functions return a boxed future and are not `async`, because rustc would otherwise check the bounds of their arguments again at the `.await`, and report
 // one mistake three times.
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Returns one entity by its key, or by a unique index in its partition that includes all properties. Sends one request (PAT-INTRA-1).
     ///
-    /// If the entity is read through an index, the returned version is that of the copy. A conditional write of the entity with this version fails, and an
-    /// [`update`](Self::update) that starts from it needs one more request.
+    /// If the entity is read through an index, the returned version is the version of the copy. A conditional write of the entity with this version fails, and
+    /// an [`update`](Self::update) that starts from it needs one more request.
     ///
     /// # Errors
     /// `IndexNotReady` while the index is building; any error from [`Table::get`](table_core::Table::get).
@@ -53,8 +53,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.entity(key.into_point()).boxed()
     }
 
-    /// Returns many entities, in the order of the given keys, with up to 16 concurrent point queries; see
-    /// [`Table::get_many`](table_core::Table::get_many). Keys of a unique index in the partition are also accepted.
+    /// Returns many entities, in the order of the given keys. Sends up to 16 point queries at a time; see [`Table::get_many`](table_core::Table::get_many).
+    /// Keys of a unique index in the partition are also accepted.
     ///
     /// ```
     /// # use table_core::{Engine, Entity};
@@ -103,7 +103,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         .boxed()
     }
 
-    /// Returns an entity's possibly stale copy in an index of another partition or table (PAT-INTER-3). Sends one request.
+    /// Returns an entity's copy in an index of another partition or table. The copy may be stale (PAT-INTER-3). Sends one request.
     ///
     /// # Errors
     /// Any error from [`get`](Self::get).
@@ -153,10 +153,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Eventual::read::<E, F>(index, copy).map(Some).map_err(read)
     }
 
-    /// Creates a query of entities, or of an index in the entities' partition. A query of a partition returns only the entities, without their index copies.
+    /// Creates a query of entities, or of an index in their partition. A query of a partition returns only the entities, without their index copies.
     ///
-    /// If the handle does not know that the index is ready, the query first reads the stored schema, and fails with `IndexNotReady` if the index is still not
-    /// ready.
+    /// If the handle does not know whether the index is ready, the query first reads the stored schema. If the index is not ready, the query fails with
+    /// `IndexNotReady`.
     pub fn query<C: PagedOf<E>, F>(
         &self,
         partition_or_rows: impl IntoSelection<E, C, F>,
@@ -188,7 +188,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.table.scan(reason.into_selection().own_rows())
     }
 
-    /// Makes an index query check that the index is ready, unless the handle already knows this.
+    /// Makes an index query check that the index is ready. Does nothing if the handle already knows this.
     fn checked<F: Source>(&self, query: EntityQuery<E, S, E, F>) -> EntityQuery<E, S, E, F>
     where
         S: Clone,
@@ -215,7 +215,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.table.get(Selection::<E, Point>::of_texts(Ok(texts))).await
     }
 
-    /// Returns the current entity for an index query's result if the entity still has the looked-up value. Sends one request (PAT-INTER-5).
+    /// Returns the current entity of an index query's result, provided that the entity still has the value that was looked up. Sends one request (PAT-INTER-5).
     ///
     /// # Errors
     /// Any error from [`Table::get`](table_core::Table::get).
@@ -238,7 +238,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// Restricts a selection of rows to entities of type `E`, without their index copies.
+/// Restricts a selection of rows to entities of type `E`. Their index copies are excluded.
 fn own_rows<E: Entity, C: Class, F: Source>(selection: Selection<E, C, F>) -> Selection<E, C, F> {
     if F::INDEX.is_some() {
         return selection;

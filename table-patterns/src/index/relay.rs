@@ -1,4 +1,4 @@
-//! Maintains remote indexes through this crate's outbox. Each write records its changes as intents, and workers settle the changes by correcting the index
+//! Maintains remote indexes through this crate's outbox. Each write records its changes as intents. Workers settle the changes, which corrects the index
 //! entries (PAT-EC-8).
 
 use futures_util::future::BoxFuture;
@@ -32,7 +32,7 @@ pub(crate) fn step_of(entity: &EntitySchema, change: &RemoteChange) -> Step {
     Step::of_pattern(step_name(entity), change.recorded(entity))
 }
 
-/// Returns the remote change settled by a step of `E`, or `None` for any other step.
+/// Returns the remote change that a step of `E` settles. Returns `None` for any other step.
 pub(crate) fn change_of<E: Entity>(step: &Step) -> Option<RemoteChange> {
     match step {
         Step::Call { name, payload, .. } if *name == step_name(E::SCHEMA) => {
@@ -115,8 +115,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Returns an error if a recorded change refers to an entity whose partition or table differs from the record's. Otherwise, a writer with access to only
-    /// one partition could cause writes elsewhere.
+    /// Returns an error if a recorded change refers to an entity in a different partition or table than the record. Otherwise, a writer that can access only
+    /// one partition could cause writes in other places.
     fn check_source(&self, change: &RemoteChange, call: &Delivery<'_>) -> Result<()> {
         let is_here = change.owner.partition_key == *call.partition_key
             && self.table.name()?.folded() == call.table.folded();
@@ -126,8 +126,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Err(self.here(Error::of(IndexFault::OtherSource), &change.owner))
     }
 
-    /// Returns `true` if this program must settle a recorded change; `false` if the change's index or relation no longer exists. This program must neither
-    /// settle nor finish a change that was recorded under a newer schema.
+    /// Returns `true` if this program must settle a recorded change. Returns `false` if the index or relation of the change no longer exists. This program must
+    /// neither settle nor finish a change that was recorded under a newer schema.
     ///
     /// # Errors
     /// `SchemaMismatch` if the change must be left for another program.
@@ -163,9 +163,9 @@ impl<E: Entity + Send + Sync, S: TableStore + 'static, O: StepRecorder> Take for
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Registers a handler that applies the changes recorded in a table's outbox to rows in other partitions. The handler updates index entries and
-    /// [copies](crate::copies): both copies that the table's entities hold, and copies of these entities that other entities hold. Call this function once for
-    /// each entity type, even if its entities are copied and also hold copies.
+    /// Registers a handler that applies the changes recorded in a table's outbox to rows in other partitions. It updates index entries and
+    /// [copies](crate::copies): both the copies that the table's entities hold, and the copies of these entities that other entities hold. Call this function
+    /// once for each entity type, even if its entities are copied and also hold copies.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, QueueName};

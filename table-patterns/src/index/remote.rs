@@ -1,5 +1,5 @@
-//! Records a change's effects on other partitions and tables: on index entries, on copies of the entity that other entities hold, and on copies that the entity
-//! holds.
+//! Records the effects of a change on other partitions and tables: on index entries, on copies of the entity that other entities hold, and on copies that the
+//! entity itself holds.
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
@@ -12,18 +12,18 @@ use crate::index::fault::IndexFault;
 use crate::index::whole::canonical;
 use crate::outbox::keys::hash;
 
-/// A change to an entity whose effects on rows in other partitions or tables must be settled. It lists the rows that may need an update.
+/// A change to an entity that affects rows in other partitions or tables. The effects must be settled. The change lists the rows that may need an update.
 ///
-/// A worker computes the desired rows from the current entity, so changes may be settled late, twice and in any order (PAT-EC-2). The change also records a
-/// hash of the resulting index entry, so a worker can detect a stale read of the entity.
+/// A worker computes the desired rows from the current entity. Changes may therefore be settled late, twice and in any order (PAT-EC-2). The change also
+/// records a hash of the resulting index entry, with which a worker can detect a stale read of the entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteChange {
     /// The kind of the rows that may need an update.
     pub of: Derived,
     /// The key of the changed entity.
     pub owner: EntityKey,
-    /// For an index, the keys of the entity's copies or lists before and after the change; for copies held by this entity, the keys of copied entities that it
-    /// may no longer refer to.
+    /// For an index, the keys of the entity's copies or lists before and after the change. For copies that this entity holds, the keys of copied entities to
+    /// which it may no longer refer.
     pub keys: Vec<EntityKey>,
     /// The fingerprint of the entity's index entry after the change.
     pub fingerprint: EntryFingerprint,
@@ -35,20 +35,20 @@ pub struct RemoteChange {
 pub enum Derived {
     /// The entity's entries in an index.
     Index(&'static IndexSchema),
-    /// The [copies](crate::copies) of the entity that are held by entities which refer to it.
+    /// The [copies](crate::copies) of the entity. Entities that refer to it hold them.
     CopiesOf,
-    /// The copied values held by this entity in the named relation.
+    /// The copied values that this entity holds in the named relation.
     CopiesIn(String),
 }
 
-/// If copies form a chain, a change records the path through the chain. This is the maximum number of entities in the path.
+/// The maximum number of entities in the path of a change. If copies form a chain, a change records its path through the chain.
 pub(crate) const PATH: usize = 64;
-/// The first element of an encoded change to copies of the entity. It contains spaces, so it cannot be an index name.
+/// The first element of an encoded change to copies of the entity. No index has this name, because it contains spaces.
 const GIVEN: &str = "copies of it";
 const HELD: &str = "copies by ";
 
 impl Derived {
-    /// Returns the name of the index or the relation, or a fixed string for copies of the entity.
+    /// Returns the name of the index or the relation. For copies of the entity, returns a fixed string.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -92,7 +92,7 @@ impl Derived {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EntryFingerprint {
-    /// The change has no fingerprint of the resulting entry, for example because it comes from a repair.
+    /// The fingerprint is not known, for example because the change comes from a repair.
     #[default]
     Unknown,
     /// The entity has no entry in the index.
@@ -107,8 +107,7 @@ pub enum EntryFingerprint {
 }
 
 impl EntryFingerprint {
-    /// Returns the fingerprint of an index entry. It does not depend on the order of the properties, because releases may declare the fields in different
-    /// orders.
+    /// Returns the fingerprint of an index entry. The order of the properties does not matter, because releases may declare the fields in different orders.
     pub(crate) fn entry(key: &EntityKey, row: &Row) -> Self {
         let properties: Result<Vec<_>> = row.view().properties().collect();
         let mut properties = properties.unwrap_or_default();
@@ -149,7 +148,7 @@ impl RemoteChange {
         Self::new(Derived::Index(index), owner, keys)
     }
 
-    /// Returns the change as one line of text, for use in an outbox record or a message.
+    /// Returns the change as one line of text. Use it in an outbox record or a message.
     ///
     /// ```
     /// use table_core::{Entity, EntityKey};
@@ -177,7 +176,7 @@ impl RemoteChange {
         self.text(None)
     }
 
-    /// Returns the change as text, including the fingerprint of the resulting entry. Fingerprints are comparable only between programs with the same schema.
+    /// Returns the change as text with the fingerprint of the resulting entry. Only programs with the same schema can compare fingerprints.
     pub(crate) fn recorded(&self, entity: &EntitySchema) -> String {
         let (at, hash) = match &self.fingerprint {
             EntryFingerprint::Unknown => return self.to_text(),
@@ -197,8 +196,8 @@ impl RemoteChange {
         serde_json::Value::Array(items).to_string()
     }
 
-    /// Returns `true` if the text records the current schema of `E` or no schema; `None` if it is invalid or names an index or relation that this schema does
-    /// not have. For a change to copies, `is_declared` returns `true` if the schema has the relation.
+    /// Returns `true` if the text records the current schema of `E` or no schema. Returns `None` if the text is invalid, or names an index or relation that
+    /// this schema does not have. For a change to copies, `is_declared` returns `true` if the schema has the relation.
     pub(crate) fn is_of_design<E: Entity>(
         text: &str,
         is_declared: impl FnOnce(&Derived) -> bool,
@@ -250,11 +249,11 @@ impl RemoteChange {
     }
 }
 
-/// The fingerprint of the resulting entry, as serialized in the change's text.
+/// The fingerprint of the resulting entry, as serialised in the text of the change.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Recorded {
-    /// The fingerprint of the schema used to compute the hash.
+    /// The fingerprint of the schema under which the hash was computed.
     design: String,
     /// The position of the entry's key in the change's `keys`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -266,7 +265,7 @@ struct Recorded {
 }
 
 impl Recorded {
-    /// Returns the recorded fingerprint of the entry, or `Unknown` if it was recorded under a different schema.
+    /// Returns the recorded fingerprint of the entry. Returns `Unknown` if it was recorded under a different schema.
     fn left(&self, entity: &EntitySchema, keys: &[EntityKey]) -> EntryFingerprint {
         if self.design != entity.fingerprint().to_string() {
             return EntryFingerprint::Unknown;

@@ -1,4 +1,4 @@
-//! Removes an entity's entries from indexes in other partitions and tables, without changing the entity.
+//! Removes the entries of an entity from indexes in other partitions and tables. The entity itself is not changed.
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -23,7 +23,7 @@ use crate::omitted::{self, WholePage};
 use crate::outbox::keys::guard_key;
 use crate::paging::{Pages, none_if_missing};
 
-/// Returns an entity type's indexes in other partitions or tables.
+/// Returns the indexes of an entity type that are in other partitions or tables.
 pub(crate) fn remote<E: Entity>() -> impl Iterator<Item = &'static IndexOf<E>> {
     E::INDEXES.iter().filter(|index| !index.schema().is_same_partition())
 }
@@ -43,8 +43,8 @@ pub(crate) struct EntriesLeft {
 type Found = Vec<(EntityKey, Vec<EntityKey>)>;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Removes the entries of entities in the given partitions from all remote indexes, even if the entities do not exist. Returns the number of removed
-    /// entries. Performs a full scan of each remote index.
+    /// Removes the entries of all entities in the given partitions from all remote indexes, even if the entities do not exist. Returns the number of removed
+    /// entries. Scans each remote index completely.
     pub(crate) async fn remove_entries_of(&self, partitions: &[TextRange]) -> Result<u64> {
         let mut removed = 0;
         for index in remote::<E>() {
@@ -136,7 +136,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Returns the write that removes an entity's entry from a stored index row, or `None` if the row contains no entry of the entity.
+    /// Returns the write that removes an entity's entry from a stored index row. Returns `None` if the row contains no entry of the entity.
     async fn without_owner(
         &self,
         index: &'static IndexSchema,
@@ -162,7 +162,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         lists.write(&form, key, Some(found), &before, &after).await
     }
 
-    /// Removes all entries of a stored entity from remote indexes. Returns the number of removed entries.
+    /// Removes all entries of a stored entity from the remote indexes. Returns the number of removed entries.
     pub(crate) async fn remove_entries(&self, owner: &EntityKey, entity: &E) -> Result<u64> {
         let mut removed = 0;
         for index in remote::<E>() {
@@ -197,7 +197,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(found)
     }
 
-    /// Returns the keys of the entities that have an entry in a remote index row; an inner error if the row is corrupted.
+    /// Returns the keys of the entities that have an entry in a remote index row. Returns an inner error if the row is corrupted.
     async fn owners_in(
         &self,
         index: &IndexOf<E>,

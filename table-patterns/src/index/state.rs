@@ -1,4 +1,4 @@
-//! The state of an index (building, ready or disabled), recorded with the stored schema.
+//! The state of an index: building, ready or disabled. It is recorded with the stored schema.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use table_core::{Error, Result};
 
 use crate::index::fault::IndexFault;
 
-/// The state of an index. An index is maintained in every state, and used for reads only if it is ready.
+/// The state of an index. An index is maintained in every state, but used for reads only if it is ready.
 ///
 /// ```
 /// use table_patterns::index::IndexState;
@@ -28,8 +28,8 @@ use crate::index::fault::IndexFault;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IndexState {
-    /// The index was declared for an existing table, and its backfill has not completed.
-    /// Until the backfill begins, programs built from an older release may write without the index.
+    /// The index was declared for an existing table, and its backfill has not completed. Until the backfill begins, programs of an older release may write
+    /// without the index.
     Building,
     /// The index is complete and used for reads.
     Ready,
@@ -52,8 +52,8 @@ pub(crate) fn note(index: &str) -> String {
     format!("index {index}")
 }
 
-/// Returns the state that the stored schema gives an index, for programs with the schema of `E`. If these programs would miss entities or properties because
-/// the stored schema declares the index differently, the index is *building* for them.
+/// Returns the state of an index in the stored schema, for programs with the schema of `E`. If the stored schema declares the index differently, these programs
+/// might miss entities or properties. The index is then *building* for them.
 pub(crate) fn noted<E: Entity>(layout: &SchemaRecord, index: &str) -> IndexState {
     let note = note(index);
     if !is_stored(layout, index) {
@@ -67,13 +67,14 @@ pub(crate) fn noted<E: Entity>(layout: &SchemaRecord, index: &str) -> IndexState
     }
 }
 
-/// Returns `true` if the stored schema contains an index. If it does not, programs with the stored schema do not maintain the index.
+/// Returns `true` if the stored schema contains an index. Otherwise, programs with the stored schema do not maintain the index.
 pub(crate) fn is_stored(layout: &SchemaRecord, index: &str) -> bool {
     layout.schema.indexes.iter().any(|stored| stored.name == index)
 }
 
-/// Returns `true` if programs with the stored schema and programs with the schema of `E` store the same rows for an index. Neither schema then requires a
-/// backfill of the index after the other, and both read the same properties. A program with the schema of `E` may build the index only under this condition.
+/// Returns `true` if programs with the stored schema and programs with the schema of `E` store the same rows for an index. Replacing either schema with the
+/// other then requires no backfill of the index, and both read the same properties. Only under this condition may a program with the schema of `E` build the
+/// index.
 pub(crate) fn is_declared_by<E: Entity>(layout: &SchemaRecord, index: &str) -> bool {
     let declared = StoredSchema::of(E::SCHEMA);
     let is_retyped = |stored: &StoredProperty| {
@@ -85,8 +86,8 @@ pub(crate) fn is_declared_by<E: Entity>(layout: &SchemaRecord, index: &str) -> b
         && !layout.schema.properties.iter().any(is_retyped)
 }
 
-/// Returns `true` if programs with the schema of `E` find all entities and properties in an index that is complete under the stored schema. The stored schema
-/// may declare more properties or accept more values.
+/// Returns `true` if an index that is complete under the stored schema gives programs with the schema of `E` all entities and properties. The stored schema may
+/// declare more properties or accept more values.
 fn is_readable_by<E: Entity>(layout: &SchemaRecord, index: &str) -> bool {
     is_readable(&layout.schema, &StoredSchema::of(E::SCHEMA), index)
 }
@@ -98,7 +99,7 @@ fn is_readable(stored: &StoredSchema, declared: &StoredSchema, index: &str) -> b
     if requires(declared, stored, index) {
         return false;
     }
-    // For every value that this program's keys accept, the stored schema produces the same key, so the keys need no further comparison.
+    // For every value that this program's keys accept, the stored schema produces the same key. The keys need no further comparison.
     let mut stored = stored.clone();
     let own = declared.indexes.iter().find(|own| own.name == index);
     let known = stored.indexes.iter_mut().find(|known| known.name == index);
@@ -115,7 +116,7 @@ fn requires(old: &StoredSchema, new: &StoredSchema, index: &str) -> bool {
     compare_schemas(old, new).changes.iter().any(|change| change.pending.as_ref() == Some(&note))
 }
 
-/// One flag per index of an entity type: `true` if the handle has found the index ready. A flag stays `true` until the states are reread. While a flag is
+/// One flag per index of an entity type. It is `true` if the handle has found the index ready, and stays `true` until the states are reread. While a flag is
 /// `false`, each use of the index reads the stored state.
 #[derive(Debug)]
 pub(crate) struct States(Vec<AtomicBool>);
@@ -151,10 +152,10 @@ impl States {
     }
 }
 
-/// Reads the states of all indexes from the stored schema, and remembers them in `states`.
+/// Reads the states of all indexes from the stored schema. Remembers them in `states`.
 ///
 /// # Errors
-/// `IndexNotReady` if no schema is stored, because in that case the content of the indexes is unknown.
+/// `IndexNotReady` if no schema is stored. The content of the indexes is then unknown.
 pub(crate) async fn load<E: Entity, S: TableStore>(
     table: &Table<E, S>,
     states: &States,
@@ -166,7 +167,7 @@ pub(crate) async fn load<E: Entity, S: TableStore>(
     Ok(layout)
 }
 
-/// Returns the error for a read through an index that is not ready according to the stored schema, or `None` if the index is ready.
+/// Returns the error for a read through an index that is not ready according to the stored schema. Returns `None` if the index is ready.
 pub(crate) fn not_ready<E: Entity>(layout: &SchemaRecord, index: &str) -> Option<Error> {
     let name = index.to_owned();
     let fault = match noted::<E>(layout, index) {

@@ -1,5 +1,5 @@
 //! One pass over an index, for a check or a backfill. It first compares index rows with entities, and then entities with index rows. Each finding is confirmed
-//! by a second read, and repaired if requested. A pass is safe while other programs write.
+//! by a second read, and repaired if requested. Other programs may write during a pass.
 
 mod entities;
 mod packs;
@@ -32,7 +32,7 @@ use crate::index::pace::Pacer;
 use crate::panicked::caught_in;
 use crate::position::{PageAt, Position};
 
-/// A phase of a pass over an index. Index rows are processed first: dangling rows must be removed before other entities need their keys.
+/// A phase of a pass over an index. Index rows are processed first, because dangling rows must be removed before other entities need their keys.
 ///
 /// ```
 /// use table_patterns::index::Phase;
@@ -61,16 +61,16 @@ pub(crate) struct Swept {
     pub(crate) items: u64,
     /// The number of rows that the store cannot represent and whose keys it does not return.
     pub(crate) skipped: u64,
-    /// The confirmed findings. Unreadable rows come first; all other findings follow in key order.
+    /// The confirmed findings. Unreadable rows come first. All other findings follow in key order.
     pub(crate) findings: Vec<Finding>,
     /// The resume position of the next page, or `None` at the end of the phase.
     pub(crate) next: Option<Position>,
-    /// `true` if the phase was restarted: its first page was processed instead of the page at the given position.
+    /// `true` if the phase has restarted. Its first page was then processed instead of the page at the given position.
     pub(crate) is_restart: bool,
 }
 
 impl Swept {
-    /// Returns the number of entities without an index entry, and of rows that may be such entities, because they cannot be read.
+    /// Returns the number of entities without an index entry. Rows that cannot be read count too, because they may be such entities.
     pub(crate) fn aside(&self) -> u64 {
         let bad = self.findings.iter().filter(|finding| finding.kind == FindingKind::BadEntity);
         self.skipped.saturating_add(u64::try_from(bad.count()).unwrap_or(u64::MAX))
@@ -89,9 +89,9 @@ pub(crate) struct Sweep<'a, E: 'static, S, O> {
     pub(crate) index: &'static IndexOf<E>,
     pub(crate) repair: bool,
     pub(crate) top: Option<usize>,
-    /// The partitions to which the pass is restricted, for an index in the entity's partition, or `None` for all partitions.
+    /// The partitions to which the pass is restricted, for an index in the entity's partition. `None` for all partitions.
     pub(crate) within: Option<&'a [TextRange]>,
-    /// The first error that left the index incomplete, because a readable entity has no index entry or an index row could not be checked.
+    /// The first error that left the index incomplete: a readable entity has no index entry, or an index row could not be checked.
     pub(crate) blocked: OnceLock<Error>,
     /// The error of the first entity that cannot be read.
     pub(crate) unread: OnceLock<Error>,
@@ -149,7 +149,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Sweep<'a, E, S, O> {
         Ok(swept)
     }
 
-    /// Returns the owner of a row on a page of a phase: `Own` for an index row or an entity, which the phase processes.
+    /// Returns the owner of a row on a page. `Own` means that the phase processes the row: it is an index row or an entity, depending on the phase.
     fn owner(&self, phase: Phase, row: EntityRef<'_>) -> Result<RowOwner> {
         match phase {
             Phase::Rows => classify_index_row::<E>(self.schema(), row),
@@ -193,10 +193,10 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Sweep<'a, E, S, O> {
         Finding { reason: Some(error.to_string()), ..self.finding(kind, key, owner) }
     }
 
-    /// Awaits the check of one item. Converts a permanent error or a panic into a finding, returned as the inner `Err`.
+    /// Awaits the check of one item. A permanent error or a panic becomes a finding, which is returned as the inner `Err`.
     ///
     /// # Errors
-    /// The error from the check, if a retry can succeed.
+    /// The error of the check, if a retry can succeed.
     async fn checked<T>(
         &self,
         (phase, key): (Phase, &EntityKey),
@@ -209,7 +209,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Sweep<'a, E, S, O> {
         }
     }
 
-    /// Awaits the check of one item. Converts a permanent error from the store or another row into a finding, and records that the index remains incomplete.
+    /// Awaits the check of one item. A permanent error of the store or of another row becomes a finding. The index is then recorded as incomplete.
     async fn guarded<T>(
         &self,
         (phase, key): (Phase, &EntityKey),
@@ -218,7 +218,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Sweep<'a, E, S, O> {
         match caught_in("the code of the entity type", check).await {
             Err(error) if Failure::of(&error) == Failure::Lasting => {
                 let bad = self.bad(phase, key, &error);
-                // IMPORTANT: because of this error, the index may lack an entry for an entity, or contain a dangling entry.
+                // IMPORTANT: because of this error, the index may lack the entry of an entity, or contain a dangling entry.
                 let _ = self.blocked.set(error);
                 Ok(Err(bad))
             }
@@ -235,7 +235,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Sweep<'a, E, S, O> {
         }
     }
 
-    /// Plans a transaction that adds an entity's index entry. The transaction also touches the entity, so it fails if the entity's version has changed.
+    /// Plans a transaction that adds an entity's index entry. The transaction also touches the entity. If the entity's version has changed, it therefore fails.
     fn joining(&self, key: EntityKey, etag: ETag, entry: IndexEntry) -> EntityPlan {
         let indexes = Indexes { blobs: self.table.list_blobs().cloned(), ..Indexes::of::<E>() };
         let kind = match self.schema().kind {

@@ -1,4 +1,4 @@
-//! Builds copies from the stored values of their entities. Copies of whole entities also contain properties known only to a newer release.
+//! Builds copies from the stored values of their entities. Copies of whole entities also contain properties that only a newer release knows.
 
 use table_core::entity::Entity;
 use table_core::index::IndexEntry;
@@ -10,8 +10,8 @@ use table_core::{Result, ValueRef};
 use crate::entities::Entities;
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Returns a stored entity's index entry, with the [stored values](with_values). A copy of the whole entity also contains properties known only to a newer
-    /// release.
+    /// Returns the index entry of a stored entity, with the [stored values](with_values). A copy of the whole entity also contains properties that only a newer
+    /// release knows.
     ///
     /// # Errors
     /// `SchemaMismatch` if this program must not write; any error from the store.
@@ -29,11 +29,11 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     }
 }
 
-/// An entity's known stored values, in lookup order: the written row and, for a merge, the previous row.
+/// The known stored values of an entity: the written row and, for a merge, the previous row. Values are looked up in this order.
 pub(crate) type StoredValues<'a> = [Option<RowView<'a>>; 2];
 
-/// Returns a copy with the values stored in its entity's row instead of newly encoded ones. Two programs, or two instances of the same map, can encode a
-/// property differently, so copies are written and compared by their stored values.
+/// Returns a copy that contains the values in the stored row of its entity, and not newly encoded ones. Two programs, or two instances of the same map, can
+/// encode a property differently. Copies are therefore written and compared by their stored values.
 pub(crate) fn with_values<E: Entity>(
     index: &IndexSchema,
     entry: IndexEntry,
@@ -66,7 +66,7 @@ pub(crate) fn with_values<E: Entity>(
     Ok(IndexEntry { row: row::merge(entry.row.view(), stored.finish().view())?, ..entry })
 }
 
-/// Returns `true` if two rows have the same properties, in any order. All NaN values count as equal, as do positive and negative zero, because a store need not
+/// Returns `true` if two rows have the same properties, in any order. All NaN values are equal, and so are positive and negative zero, because a store need not
 /// preserve the difference.
 pub(crate) fn has_same(one: RowView<'_>, other: RowView<'_>) -> Result<bool> {
     if one.len() != other.len() {
@@ -89,12 +89,12 @@ pub(crate) fn has_same(one: RowView<'_>, other: RowView<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Returns a number's canonical form: a single NaN value and positive zero.
+/// Returns the canonical form of a number, which has a single NaN value and only positive zero.
 pub(crate) fn canonical(number: f64) -> f64 {
     if number.is_nan() { f64::NAN } else { number + 0.0 }
 }
 
-/// Returns a copy's row extended with its entity's properties named in `newer`.
+/// Adds the properties of the entity that `newer` names to the row of a copy.
 pub(crate) fn with_newer(copy: Row, entity: RowView<'_>, newer: &[String]) -> Result<Row> {
     if newer.is_empty() {
         return Ok(copy);

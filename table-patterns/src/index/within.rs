@@ -1,4 +1,4 @@
-//! Rebuilds same-partition index rows for selected partitions of a table.
+//! Rebuilds the same-partition index rows of selected partitions.
 
 use table_core::entity::Entity;
 use table_core::index::IndexOf;
@@ -26,11 +26,11 @@ pub(crate) struct Incomplete {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Makes the index rows in the given partitions consistent with the entities there. Processes same-partition indexes whose names satisfy `is_wanted`.
+    /// Makes the index rows in the given partitions consistent with the entities there. Processes the same-partition indexes whose names satisfy `is_wanted`.
     /// Skips entities that cannot be read, and values that no key of an index can contain.
     ///
     /// # Errors
-    /// `SchemaMismatch` if this program must not write; any error caused by a store outage.
+    /// `SchemaMismatch` if this program must not write; any error caused by an outage of the store.
     pub(crate) async fn derive_within(
         &self,
         partitions: &[TextRange],

@@ -1,4 +1,4 @@
-//! An entity's blob: the property that stores the blob's address, and the new content to upload.
+//! A blob of an entity: the property that stores its address, and the new content to upload.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use table_core::Result;
 
 use crate::large::BlobRef;
 
-/// A blob declared for an entity type, such as `Employee::PHOTO_BLOB`. Created by [`#[derive(Large)]`](derive@crate::large::Large), or from the name of its
+/// A blob that an entity type declares, such as `Employee::PHOTO_BLOB`. Created by [`#[derive(Large)]`](derive@crate::large::Large), or from the name of the
 /// address property and two functions that get and set the address.
 ///
 /// ```
@@ -49,7 +49,7 @@ impl<E> Blob<E> {
         Content { blob: *self, stream: content.boxed() }
     }
 
-    /// Returns the address of this blob in an entity, or `None` if the entity has no such blob.
+    /// Returns the address of this blob in an entity. Returns `None` if the entity has no such blob.
     #[must_use]
     pub fn address_in<'e>(&self, entity: &'e E) -> Option<&'e BlobRef> {
         (self.get)(entity)
@@ -74,7 +74,7 @@ impl<E> fmt::Debug for Blob<E> {
     }
 }
 
-/// New content for a blob, uploaded when the entity is written. Created by [`Blob::content`].
+/// New content for a blob. It is uploaded when the entity is written. Created by [`Blob::content`].
 ///
 /// ```
 /// use bytes::Bytes;

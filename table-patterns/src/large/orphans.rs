@@ -1,4 +1,4 @@
-//! Finds the blobs referenced by a table's entities, for the collector of orphaned blobs.
+//! Finds the blobs to which the entities of a table refer, for the collector of orphaned blobs.
 
 use object_store::path::Path;
 use table_core::key::EntityKey;
@@ -14,12 +14,13 @@ use crate::omitted;
 impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {
     /// Removes blobs that have been unreferenced for a grace period, and marks newly found orphans. Call this function periodically.
     ///
-    /// Safe to run concurrently with writers, readers and other collectors. After an interruption, simply run it again: existing marks are used. A blob is in
-    /// use if any property of its entity contains its address. As a result, blobs of fields unknown to this program are kept, and so are the blobs of an
-    /// unreadable entity. Blobs whose names have a different format are ignored.
+    /// This function may run concurrently with writers, readers and other collectors. After an interruption, simply run it again: existing marks are used.
+    ///
+    /// A blob is in use if any property of its entity contains its address. Blobs of fields that this program does not know are therefore kept, and so are the
+    /// blobs of an unreadable entity. Blobs whose names have a different format are ignored.
     ///
     /// # Errors
-    /// Any error from the table or the blob store. A missing table is also an error: a wrong table name must not turn all blobs into orphans.
+    /// Any error from the table or the blob store. A missing table is also an error, because a wrong table name must not turn all blobs into orphans.
     pub async fn collect_orphans(&self) -> Result<Collected> {
         let blobs = self.blobs.as_ref();
         let mut collected = Collected::default();
@@ -45,12 +46,12 @@ impl<E: Large, S: TableStore, O: StepRecorder> Naming for Named<'_, E, S, O> {
         EntityKey::new(decode(partition)?, decode(row)?).ok()
     }
 
-    /// Returns `true` if a property of the entity contains the blob's address. Checks all stored properties, because another program version
-    /// may declare other blobs.
+    /// Returns `true` if a property of the entity contains the blob's address. Checks all stored properties, because another version of the program may declare
+    /// other blobs.
     async fn is_named(&self, path: &Path, key: &EntityKey) -> Result<bool> {
         let (store, table) = (self.0.table().store(), self.0.table().name()?);
         let stored = match store.get(table, key, &Select::All).await {
-            // The address may be in an entity that cannot be represented, so the blob is kept.
+            // The entity cannot be read, and may contain the address. The blob is therefore kept.
             Err(error) if omitted::is_unreadable(&error) => return Ok(true),
             stored => stored?,
         };

@@ -1,5 +1,5 @@
-//! Blob ownership, encoded in the blob's name. An entity must not refer to another entity's blob, because writes to the other entity may remove the blob. Nor
-//! may it refer to one of its earlier blobs, unless the stored version still refers to that blob: the collector may have removed it.
+//! Blob ownership, which is encoded in the name of the blob. An entity must not refer to a blob of another entity, because writes to the other entity may
+//! remove the blob. It must not refer to one of its own earlier blobs either, unless the stored version still does: the collector may have removed the blob.
 
 use std::any::Any;
 
@@ -14,7 +14,7 @@ use crate::entities::{Contribution, Contributor, EntityChange};
 use crate::large::fault::LargeFault;
 use crate::large::{BlobRef, Large};
 
-/// A contributor that refuses an entity if it contains the address of a blob that was uploaded for another entity, or that may have been removed.
+/// A contributor that refuses an entity with a wrong blob address. The blob was uploaded for another entity, or it may have been removed.
 pub(super) struct OwnBlobs {
     /// The clock that determines the blobs' ages.
     pub(super) clock: Clock,
@@ -30,7 +30,7 @@ impl<E: Large, H> Contributor<E, H> for OwnBlobs {
         for blob in E::BLOBS {
             let Some(ValueRef::String(text)) = row.view().find(blob.property(), &mut 0)? else { continue };
             let Ok(address) = text.parse::<BlobRef>() else { continue };
-            // A conditional write succeeds only if the stored version is the version that was read, which contains the address.
+            // A conditional write succeeds only if the stored version is the version that was read. That version contains the address.
             let is_stored = match (change.old, change.kind) {
                 (Some(old), _) => blob.address_in(old) == Some(&address),
                 (None, OperationKind::Replace(_, if_match) | OperationKind::Merge(_, if_match)) => {
@@ -63,7 +63,7 @@ pub(super) fn is_of(blob: &BlobRef, key: &EntityKey) -> bool {
     names.next() == Some(row.as_str()) && names.next() == Some(partition.as_str())
 }
 
-/// Returns `true` if a blob's upload started at most half of its grace period ago. Only then may an entity refer to the blob for the first time.
+/// Returns `true` if the upload of a blob started at most half of its grace period ago. Only then may an entity begin to refer to the blob.
 fn is_new(blob: &BlobRef, now: u64) -> bool {
     let name = blob.path().rsplit('/').next().unwrap_or_default();
     let mut parts = name.split('_').map(str::parse::<u64>);

@@ -16,7 +16,7 @@ use crate::large::Large;
 use crate::large::fault::LargeFault;
 use crate::large::own::OwnBlobs;
 
-/// The default size of an upload part in bytes. Larger than 5 MiB, the highest minimum part size of any blob store.
+/// The default size of an upload part, in bytes. It exceeds 5 MiB, the highest minimum part size of any blob store.
 const PART: usize = 8 << 20;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -31,9 +31,10 @@ pub struct LargeTable<E, S, O = NoOutbox> {
 }
 
 impl<E: Large, S, O> LargeTable<E, S, O> {
-    /// Creates a handle to a table of large entities. Their values are stored in a blob store under names that begin with `prefix`. No other blobs may have
-    /// this prefix, not even the blobs of the same table in another table store. That store's collector would remove this table's blobs. The
-    /// [handle](crate::Entities) maintains all other patterns declared by the entity type.
+    /// Creates a handle to a table of large entities. The [handle](crate::Entities) maintains all other patterns that the entity type declares.
+    ///
+    /// The values are stored in a blob store under names that begin with `prefix`. No other blobs may have this prefix. This includes the blobs of the same
+    /// table in another table store, whose collector would remove this table's blobs.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>, blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
         let prefix = prefix.trim_matches('/').to_owned();
@@ -42,41 +43,43 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Self { table, blobs, prefix, clock, grace: DAY, part: PART }
     }
 
-    /// Sets the grace period: how long a blob is kept after its last reference is removed. The default is one day. An upload may take at most half of the grace
-    /// period. A reader may keep an entity for the whole period before it opens the value. The names of this handle's blobs contain the grace period, so a
-    /// collector with a shorter period also keeps these blobs for the full period.
+    /// Sets the grace period, for which a blob is kept after its last reference has been removed. The default is one day. An upload may take at most half of
+    /// the grace period. A reader may keep an entity for the whole period before it opens the value.
+    ///
+    /// The names of this handle's blobs contain the grace period. A collector with a shorter period therefore keeps these blobs for the full period.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
     }
 
-    /// Sets the size of each upload part in bytes, at least 1. The default is 8 MiB. An upload buffers one part in memory. Some stores require at least 5 MiB.
+    /// Sets the size of each upload part in bytes, at least 1. The default is 8 MiB. An upload holds one part in memory. Some stores require parts of at least
+    /// 5 MiB.
     #[must_use]
     pub fn part_bytes(self, part: usize) -> Self {
         Self { part: part.max(1), ..self }
     }
 
-    /// Sets the clock used to determine the age of blobs.
+    /// Sets the clock that determines the age of blobs.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         let table = self.table.with_contributor(OwnBlobs { clock: clock.clone() });
         Self { table, clock, ..self }
     }
 
-    /// Returns the table, for reading entities.
+    /// Returns the table. Use it to read entities.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
         self.table.table()
     }
 
-    /// Returns the underlying [`Entities`] handle, for deletions and for writes that leave the blobs unchanged. An entity with blobs can be updated, or
-    /// replaced under its [`ETag`](table_core::ETag). A write without a condition is refused (`InvalidInput`) if it contains an address that may be stale.
+    /// Returns the underlying [`Entities`] handle, for deletions and for writes that do not change blobs. An entity with blobs can be updated, or replaced
+    /// under its [`ETag`](table_core::ETag). An unconditional write is refused (`InvalidInput`) if it contains an address that may be stale.
     #[must_use]
     pub const fn entities(&self) -> &Entities<E, S, O> {
         &self.table
     }
 
-    /// Returns a function that maps a table to the folder with its blobs.
+    /// Returns a function that maps a table to the folder of its blobs.
     pub(crate) fn blob_folders(
         &self,
     ) -> impl Fn(&TableName) -> Result<BlobFolder> + Send + Sync + use<E, S, O> {
@@ -89,7 +92,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
                 marks,
                 encode,
                 decode,
-                // The names of these blobs contain complete entity keys, so the partition need not be read from their content.
+                // The names of these blobs contain complete entity keys. The partition need not be read from their content.
                 partition_in: |_| Ok(None),
                 is_bound: false,
             })
@@ -101,13 +104,13 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         u64::try_from(self.grace.as_nanos() / 100).unwrap_or(u64::MAX)
     }
 
-    /// Returns the folder for the table's blobs (`blobs`), or for the markers of its orphans (`orphans`).
+    /// Returns the folder for the table's blobs (`blobs`) or for the markers of its orphans (`orphans`).
     pub(super) fn folder(&self, kind: &str) -> Result<Path> {
         folder(&self.prefix, kind, self.table().name()?)
     }
 }
 
-/// Returns the folder for a table's blobs (`blobs`), or for the markers of its orphans (`orphans`).
+/// Returns the folder for a table's blobs (`blobs`) or for the markers of its orphans (`orphans`).
 fn folder(prefix: &str, kind: &str, table: &TableName) -> Result<Path> {
     let folder = format!("{prefix}/{kind}/{}", encode(table.as_str()));
     Path::parse(&folder).map_err(|source| Error::of(LargeFault::Folder { folder, source }))

@@ -156,7 +156,8 @@ fn pat_large_3_any_length_is_streamed_through_parts() {
             block_on(scene.employees.entities().insert_or_replace(&ada(id))).unwrap();
             scene.blobs.heal();
             block_on(scene.employees.replace(ada(id), IfMatch::Any, photo)).unwrap();
-            // Short content takes one request. Longer content takes one request for each part of eight bytes, one to begin the upload and one to complete it.
+            // Short content takes one request. Longer content takes one request for each part of eight bytes, one that begins the upload, and one that
+            // completes it.
             let requests = if length <= 8 { 1 } else { length.div_ceil(8) + 2 };
             assert_eq!(scene.blobs.calls(), requests, "{length} bytes in chunks of {chunk}");
             assert_eq!(scene.read(id).unwrap(), Some(bytes), "in chunks of {chunk}");
@@ -227,7 +228,7 @@ fn pat_large_2_a_reader_has_the_grace_period_after_a_change() {
 #[test]
 fn pat_large_2_a_collection_during_an_upload_spares_it() {
     let scene = scene();
-    // A collector runs when the blob already exists but its entity does not.
+    // A collector runs while the blob exists but its entity does not yet.
     let (other, now) = (scene.employees.clone(), Arc::clone(&scene.now));
     scene.tables.script(move |call, _| match call {
         Call::Submit => {
@@ -329,7 +330,7 @@ fn pat_large_2_an_entity_with_the_blob_of_another_is_refused_by_each_verb() {
         let error = written.expect_err(verb);
         assert_eq!(error.rule(), Some("PAT-LARGE-2"), "{verb}: {error}");
     }
-    // Another program writes the address nevertheless. The blob is not opened, and no request is sent to the blob store.
+    // Another program writes the address nevertheless. The blob is not opened, and the blob store receives no request.
     let plain = scene.tables.clone().table::<Employee>();
     block_on(plain.insert(&moved)).unwrap();
     scene.blobs.heal();
@@ -368,7 +369,7 @@ fn pat_large_2_the_address_of_a_removed_blob_is_refused_by_each_verb() {
     assert_eq!(block_on(handle.get(Employee::key("Sales", 1))).unwrap(), None);
 }
 
-/// Tests an update of an entity through the underlying handle long after the uploads, when the stored version still has the addresses.
+/// Tests an update of an entity through the underlying handle long after the uploads. The stored version still has the addresses.
 #[test]
 fn pat_large_2_writes_that_leave_the_blobs_unchanged_need_no_new_upload() {
     let scene = scene();
@@ -393,13 +394,13 @@ fn pat_large_2_an_address_that_the_stored_entity_no_longer_has_is_refused_under_
     let other = [PHOTO.content(content(2, 20)), CV.content(content(3, 20))];
     let new = block_on(scene.employees.replace(ada(223), old.etag().clone(), other)).unwrap();
     scene.collect_all();
-    // The entity contains the removed blob's address, and the write requires either any version or the stored version.
+    // The entity contains the address of the removed blob. The write requires either any version or the stored version.
     let stale = Employee { photo: old.photo.clone(), ..new.value().clone() };
     for if_match in [IfMatch::Any, IfMatch::ETag(new.etag().clone())] {
         let error = block_on(scene.employees.replace(stale.clone(), if_match, [])).unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-LARGE-2")), "{error}");
     }
-    // The same entity is written with new content for a different blob, conditional on the current version and on an older one.
+    // The same entity is written with new content for a different blob. The write requires the current version or an older one.
     let cv = || [CV.content(content(4, 20))];
     let error = block_on(scene.employees.replace(stale.clone(), new.etag().clone(), cv())).unwrap_err();
     assert_eq!(error.rule(), Some("PAT-LARGE-2"));
@@ -414,7 +415,7 @@ fn pat_large_2_an_address_that_the_stored_entity_no_longer_has_is_refused_under_
     assert_eq!(scene.blobs.names().len(), 2);
 }
 
-/// Inserts an entity while two collectors run with clocks that differ from the writer's by the given offsets. Returns the content stored afterwards.
+/// Inserts an entity while two collectors run. Their clocks differ from the writer's clock by the given offsets. Returns the content that is stored afterwards.
 fn insert_beside_collectors([first, second]: [i64; 2]) -> Result<Option<Vec<u8>>> {
     let scene = scene();
     let collector = |ahead: i64| {

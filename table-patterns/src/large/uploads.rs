@@ -1,4 +1,4 @@
-//! Blob uploads for one entity write: uploaded before the write, and removed if the write has definitely failed.
+//! Blob uploads of one entity write. They precede the write, and are removed if the write has definitely failed.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -35,7 +35,7 @@ impl<E> Uploads<E> {
 }
 
 impl<E: Large, S, O> LargeTable<E, S, O> {
-    /// Uploads contents in order. If an upload fails, removes the blobs already uploaded.
+    /// Uploads contents in order. If an upload fails, removes the blobs that have already been uploaded.
     pub(super) async fn upload(
         &self,
         key: &EntityKey,
@@ -57,7 +57,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(uploads)
     }
 
-    /// Checks that no blob is given new content twice.
+    /// Checks that no blob gets new content twice.
     fn check_contents(&self, contents: &[Content<'_, E>]) -> Result<()> {
         for (at, content) in contents.iter().enumerate() {
             let name = content.blob.property();
@@ -68,7 +68,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(())
     }
 
-    /// Checks that the uploads took at most half of the grace period. Otherwise, the collector may have removed the uploaded blobs.
+    /// Checks that the uploads took at most half of the grace period. After that time, the collector may have removed the blobs.
     pub(super) fn in_time(&self, uploads: &Uploads<E>) -> Result<()> {
         if self.clock.now().saturating_sub(uploads.born) > self.grace_ticks() / 2 {
             return Err(self.refuse(LargeFault::Slow));
@@ -76,10 +76,10 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(())
     }
 
-    /// Removes the uploaded blobs if the entity's write has definitely failed. Returns the outcome of the write.
+    /// Returns the outcome of the entity's write. If the write has definitely failed, first removes the uploaded blobs.
     pub(super) async fn settle<T>(&self, uploads: &Uploads<E>, written: Result<T>) -> Result<T> {
         if let Err(error) = &written
-            // If the outcome is unknown, an entity may refer to the blobs, so they are left for the collector.
+            // If the outcome is unknown, an entity may refer to the blobs, so they are left to the collector.
             && !error.is_ambiguous()
         {
             self.take_back(uploads).await;
@@ -87,7 +87,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         written
     }
 
-    /// Removes the uploaded, unreferenced blobs. If this fails, the collector removes them later.
+    /// Removes the uploaded blobs, to which no entity refers. If this fails, the collector removes them later.
     async fn take_back(&self, uploads: &Uploads<E>) {
         for (.., path) in &uploads.blobs {
             let _ = self.blobs.delete(path).await;

@@ -1,4 +1,4 @@
-//! Writes large entities: uploads the blobs, then writes the entity with the blobs' addresses.
+//! Writes large entities. Uploads the blobs, and then writes the entity with the blobs' addresses.
 
 use table_core::Result;
 use table_core::column::Column;
@@ -16,14 +16,14 @@ use crate::large::uploads::Uploads;
 use crate::large::{Blob, BlobRef, Content, Large, LargeReader, LargeTable};
 
 impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {
-    /// Uploads contents for an entity's blobs, and inserts the entity with the blobs' addresses.
+    /// Uploads contents for an entity's blobs, and inserts the entity with the addresses of these blobs.
     ///
     /// # Errors
-    /// - `InvalidInput` if content is given twice for the same blob, if the entity already contains an address for a blob without new
-    ///   content, or if the upload took more than half of the grace period.
+    /// - `InvalidInput` if content is given twice for one blob, if the entity already contains an address for a blob without new content, or if the upload took
+    ///   more than half of the grace period.
     /// - Any error from [`Table::insert`](table_core::Table::insert), the content streams or the blob store.
     ///
-    /// After an error, nothing has been written to the table, unless the error [is ambiguous](table_core::Error::is_ambiguous).
+    /// Unless the error [is ambiguous](table_core::Error::is_ambiguous), nothing has been written to the table.
     pub async fn insert(
         &self,
         entity: E,
@@ -32,12 +32,12 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.write(entity, None, contents).await
     }
 
-    /// Uploads contents, and replaces the stored entity with `entity` and the new addresses.
-    /// A blob without new content keeps its address in `entity`. Readers see either the old or the new address of a blob.
+    /// Uploads contents, and replaces the stored entity with `entity` and the new addresses. A blob without new content keeps the address that it has in
+    /// `entity`. Readers see either the old or the new address of a blob.
     ///
     /// # Errors
-    /// - With [`IfMatch::Any`]: `InvalidInput` if the entity contains an address for a blob without new content, because that blob may have been replaced and
-    ///   removed. With an [`ETag`]: `InvalidInput` if the entity contains an address missing from the stored entity.
+    /// - With [`IfMatch::Any`]: `InvalidInput` if the entity contains an address for a blob without new content. That blob may have been replaced and removed.
+    /// - With an [`ETag`]: `InvalidInput` if the entity contains an address that the stored entity does not contain.
     /// - Any error from [`Table::replace`](table_core::Table::replace) or [`insert`](Self::insert).
     pub async fn replace(
         &self,
@@ -48,8 +48,8 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.write(entity, Some(if_match.into()), contents).await
     }
 
-    /// Uploads contents, and merges the blobs' addresses into a stored entity without reading it. The entity's other blobs and properties remain unchanged. For
-    /// each blob, the last writer wins.
+    /// Uploads contents, and merges the blobs' addresses into a stored entity without reading it. The other blobs and properties of the entity stay unchanged.
+    /// For each blob, the last writer wins.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
@@ -75,8 +75,8 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.settle(&uploads, written).await
     }
 
-    /// Removes a blob's address from an entity with [`Table::update`](table_core::Table::update). The blob becomes an orphan, which readers can still open
-    /// within the grace period. Does nothing if the entity has no such blob.
+    /// Removes a blob's address from an entity with [`Table::update`](table_core::Table::update). The blob becomes an orphan. Within the grace period, readers
+    /// can still open it. Does nothing if the entity has no such blob.
     ///
     /// # Errors
     /// Any error from [`Table::update`](table_core::Table::update).
@@ -88,7 +88,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     ///
     /// # Errors
     /// - `EntityMismatch` if the entity contains the address of another entity's blob.
-    /// - `BlobNotFound` if the entity was read so long ago that the blob has been removed; read the entity again.
+    /// - `BlobNotFound` if the entity was read so long ago that the blob has been removed. Read the entity again.
     /// - `Corrupted` if the blob's length differs from the uploaded length.
     /// - Any other error from the blob store, such as `Io`.
     pub async fn open(&self, entity: &E, blob: Blob<E>) -> Result<Option<LargeReader>> {
@@ -100,7 +100,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         LargeReader::open(self.blobs.as_ref(), address).await.map(Some)
     }
 
-    /// Uploads contents, and then inserts the entity if `if_match` is `None`, or replaces it otherwise.
+    /// Uploads contents, and then writes the entity. If `if_match` is `None`, inserts the entity; otherwise, replaces it.
     async fn write(
         &self,
         mut entity: E,
@@ -128,7 +128,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         Ok(Versioned::new(entity, etag, ticks))
     }
 
-    /// Returns the stored entity if the new entity contains the address of a blob without new content, or `None` otherwise.
+    /// Returns the stored entity if the new entity contains the address of a blob without new content. Otherwise, returns `None`.
     async fn stored(
         &self,
         entity: &E,
@@ -139,8 +139,8 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         if E::BLOBS.iter().any(is_kept) { self.table.primary(key).await } else { Ok(None) }
     }
 
-    /// Checks the entity's addresses: each must be the address of a new upload, or of one of this entity's blobs that cannot have been removed. Also checks the
-    /// upload time.
+    /// Checks the entity's addresses. Each must be the address of a new upload, or of one of this entity's blobs that cannot have been removed. Also checks the
+    /// duration of the upload.
     fn check(
         &self,
         entity: &E,
@@ -158,7 +158,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
             if !is_of(address, key) {
                 return Err(self.refuse(LargeFault::OthersBlob).with_property(blob.property()));
             }
-            // The collector may have removed any blob not referenced by the stored version. If the write requires a different version, it fails anyway.
+            // The collector may have removed any blob to which the stored version does not refer. If the write requires a different version, it fails anyway.
             let names = |stored: &Versioned<E>| blob.address_in(stored) == Some(address);
             let is_moved = |stored: &Versioned<E>| if_match.is_some_and(|etag| !etag.accepts(stored.etag()));
             let is_kept = stored.as_ref().is_none_or(|stored| names(stored) || is_moved(stored));

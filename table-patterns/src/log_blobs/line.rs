@@ -1,4 +1,4 @@
-//! The lines in a log. Fields are separated by `;`, and are quoted and HTML-encoded where necessary (LOG-6).
+//! The lines of a log. Fields are separated by `;`. If necessary, they are quoted and HTML-encoded (LOG-6).
 
 use std::fmt::Write as _;
 
@@ -65,7 +65,7 @@ pub struct LogLine {
 impl LogLine {
     /// Writes the line to `out`, followed by LF.
     pub(super) fn write(&self, out: &mut String) {
-        // Writing to a `String` cannot fail. Seven fractional digits correspond to the precision of a tick.
+        // Writing to a `String` cannot fail. Seven fractional digits represent a time with the precision of a tick.
         let instant = self.at.to_rfc3339_opts(SecondsFormat::Nanos, true);
         let instant = instant.strip_suffix("00Z").unwrap_or(&instant);
         let _ = write!(out, "{VERSION};{instant}Z;{};{}", self.kind.as_str(), self.id);

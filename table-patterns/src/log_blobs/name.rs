@@ -6,7 +6,7 @@ use table_core::{Error, Result};
 
 use crate::log_blobs::fault::LogBlobFault;
 
-/// Checks a service name, the prefix of the names of all its log blobs.
+/// Checks a service name. The names of all its log blobs begin with it.
 pub(super) fn check_service(service: &str) -> Result<()> {
     let legal =
         |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';
@@ -18,7 +18,7 @@ pub(super) fn check_service(service: &str) -> Result<()> {
 
 /// Returns the start of the hour that contains `instant`.
 pub(super) fn hour(instant: DateTime<Utc>) -> DateTime<Utc> {
-    // The hour is computed from calendar fields. The rounding in chrono uses nanoseconds, which overflow in the year 2262.
+    // The hour is computed from calendar fields, because chrono's rounding uses nanoseconds, which overflow in the year 2262.
     instant.date_naive().and_hms_opt(instant.hour(), 0, 0).map_or(instant, |hour| hour.and_utc())
 }
 
@@ -27,8 +27,8 @@ pub(super) fn folder(service: &str, hour: DateTime<Utc>) -> Path {
     Path::from(format!("{service}/{}", hour.format("%Y/%m/%d/%H00")))
 }
 
-/// Returns the name of the blob with the given counter in a folder, for example `000001.log` for counter 1. Counters of 1,000,000 and above have more
-/// than six digits.
+/// Returns the name of the blob with the given counter in a folder, such as `000001.log` for counter 1. Counters of 1,000,000 and above have more than six
+/// digits.
 pub(super) fn blob(folder: &Path, counter: u64) -> Path {
     folder.clone().join(format!("{counter:06}.log"))
 }

@@ -1,4 +1,4 @@
-//! Reads a log by time range: selects hours by name prefix, blobs by metadata, and lines by time (LOG-5).
+//! Reads a log by time range. Selects hours by name prefix, blobs by metadata, and lines by time (LOG-5).
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -24,7 +24,7 @@ pub struct LogReader {
     service: String,
 }
 
-/// A selection of log lines: a time range, and the kinds of operations.
+/// The log lines to read: a time range, and the kinds of operations.
 #[derive(Clone, Debug)]
 struct Wanted {
     from: DateTime<Utc>,
@@ -40,7 +40,7 @@ struct Reading {
     hour: Option<DateTime<Utc>>,
     /// The blobs in the current hour that have not yet been read, in reverse order.
     paths: Vec<Path>,
-    /// The ids of lines in the current hour that have already been returned. If a block was written twice, both copies are in the same hour.
+    /// The ids of the lines in the current hour that have already been returned. If a block was written twice, both copies are in the same hour.
     seen: HashSet<String>,
 }
 
@@ -54,10 +54,10 @@ impl LogReader {
         Ok(Self { blobs, service: service.to_owned() })
     }
 
-    /// Streams the lines of the given kinds whose time is between `from` (inclusive) and `to` (exclusive), blob by blob. The lines in a blob are in write
-    /// order. Consecutive blobs may overlap in time by up to an hour.
+    /// Streams the lines of the given kinds, blob by blob. The time of each line is between `from` (inclusive) and `to` (exclusive). Within a blob, the lines
+    /// are in write order. Consecutive blobs may overlap in time by up to an hour.
     ///
-    /// If the last item is an error, the remaining lines are unknown. The error is `Corrupted` if a line is invalid; any other error is from the blob store.
+    /// If the last item is an error, the remaining lines are unknown. The error is `Corrupted` if a line is invalid; all other errors come from the blob store.
     pub fn stream(
         &self,
         from: DateTime<Utc>,
@@ -89,14 +89,14 @@ impl LogReader {
         kinds: &[LogKind],
     ) -> Result<Vec<LogLine>> {
         let mut lines: Vec<LogLine> = self.stream(from, to, kinds).try_collect().await?;
-        // The sort is stable, so lines with the same time keep their order.
+        // The sort is stable, so lines of the same time keep their order.
         lines.sort_by_key(|line| line.at);
         Ok(lines)
     }
 }
 
 impl Reading {
-    /// Returns the selected lines in the next blob that may contain any; `None` after the last blob.
+    /// Returns the selected lines of the next blob that may contain any. Returns `None` after the last blob.
     async fn next(&mut self) -> Result<Option<Vec<LogLine>>> {
         loop {
             if let Some(path) = self.paths.pop() {
@@ -107,7 +107,7 @@ impl Reading {
                 }
                 continue;
             }
-            // A block is stored under the hour of its last line, which is at most an hour after its first line (LOG-5).
+            // A block is stored under the hour of its last line, which is at most an hour later than its first line (LOG-5).
             let lag = TimeDelta::hours(1);
             let end = self.wanted.to.checked_add_signed(lag).unwrap_or(DateTime::<Utc>::MAX_UTC);
             let Some(hour) = self.hour.filter(|hour| *hour <= end) else { return Ok(None) };
@@ -122,7 +122,7 @@ impl Reading {
         let listing = self.reader.blobs.list(Some(&folder)).map_ok(|meta| meta.location);
         let mut paths: Vec<Path> = listing.try_collect().await.in_blob(&folder)?;
         paths.retain(|path| counter(path).is_some());
-        // Seven-digit counters come after six-digit counters, although their names sort first.
+        // Seven-digit counters come after six-digit counters, although the names of their blobs sort first.
         paths.sort_by_key(|path| Reverse(counter(path)));
         Ok(paths)
     }
@@ -148,9 +148,9 @@ impl Wanted {
         self.from <= line.at && line.at < self.to && self.kinds.contains(&line.kind)
     }
 
-    /// Returns `true` if a blob may contain a selected line, according to its metadata, or if it has no metadata.
+    /// Returns `true` if a blob may contain a selected line, judging by its metadata. A blob without metadata may contain one.
     fn may_be_in(&self, found: &GetResult) -> bool {
-        // The comparison ignores case, because the names are HTTP headers and the store returns them in lower case (BLB-9).
+        // The comparison ignores case: the names are HTTP headers, and the store returns them in lower case (BLB-9).
         let is = |attribute: &Attribute, name: &str| matches!(attribute, Attribute::Metadata(own) if own.eq_ignore_ascii_case(name));
         let text = |name: &str| {
             let mut attributes = found.attributes.iter();
@@ -159,7 +159,7 @@ impl Wanted {
         let instant = |name: &str| text(name).and_then(|text| text.parse::<DateTime<Utc>>().ok());
         let has_kind =
             |kinds: &str| kinds.split(',').filter_map(LogKind::parse).any(|kind| self.kinds.contains(&kind));
-        // The metadata contains whole seconds: fractions are truncated.
+        // The metadata contains whole seconds. Fractions are truncated.
         let second = TimeDelta::seconds(1);
         text("LogType").is_none_or(has_kind)
             && instant("StartTime").is_none_or(|start| start < self.to)

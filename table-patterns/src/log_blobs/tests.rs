@@ -140,8 +140,8 @@ fn log_5_metadata_saves_reading_content() {
     assert_eq!(block_on(reader.collect(from, to, &LogKind::ALL)).unwrap_err().code(), ErrorCode::Corrupted);
 }
 
-/// Tests that the reader recognises metadata names in any case. The store returns them in lower case, like all header names (BLB-9). The reader once failed to
-/// recognise them, which a test with Azurite revealed.
+/// Tests that the reader recognises metadata names in any case. The store returns them in lower case, like all header names (BLB-9). A test with Azurite
+/// revealed that the reader once failed to recognise them.
 #[test]
 fn log_5_metadata_is_found_regardless_of_the_case_of_its_names() {
     let (clock, _) = clock("2014-07-31T18:05:00Z");
@@ -160,7 +160,7 @@ fn log_5_metadata_is_found_regardless_of_the_case_of_its_names() {
             other => panic!("{other:?}"),
         })
         .collect();
-    // The content of this blob must not be read by the first query.
+    // The first query must not read the content of this blob.
     block_on(object_store::ObjectStore::put_opts(&blobs, &path, "broken".into(), lower.into())).unwrap();
     let reader = LogReader::new(Arc::new(blobs), "queue").unwrap();
     let (from, to) = (at("2014-07-31T18:00:00Z"), at("2014-07-31T19:00:00Z"));
@@ -168,7 +168,7 @@ fn log_5_metadata_is_found_regardless_of_the_case_of_its_names() {
     assert!(block_on(reader.collect(from, to, &LogKind::ALL)).is_err());
 }
 
-/// Tests that a read of one hour includes a blob whose first line is in that hour, although the blob's name contains the hour of its last line.
+/// Tests that a read of one hour includes a blob whose first line is in that hour. The name of the blob contains the hour of its last line.
 #[test]
 fn log_3_a_block_is_in_its_completion_hour_and_found_from_the_previous_one() {
     let (clock, now) = clock("2014-07-31T18:30:00Z");
@@ -185,8 +185,8 @@ fn log_3_a_block_is_in_its_completion_hour_and_found_from_the_previous_one() {
     assert_eq!(read(&blobs, "2014-07-31T19:00:00Z", "2014-07-31T20:00:00Z"), ["last"]);
 }
 
-/// Tests that a writer's random number has 128 bits. Readers skip a line whose id they have already read, so lines would be lost if two writers had the same
-/// number.
+/// Tests that the random number of a writer has 128 bits. Readers skip a line whose id they have already read. If two writers had the same number, lines would
+/// be lost.
 #[test]
 fn log_6_the_number_of_a_writer_has_128_bits() {
     let (clock, _) = clock("2014-07-31T18:05:00Z");
@@ -256,7 +256,7 @@ fn a_service_name_must_be_plain() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Tests that blob names sort by hour and counter, because the parts of a name have fixed widths.
+    /// Tests that the names of blobs sort by hour and counter. All parts of a name have fixed widths.
     #[test]
     fn log_7_names_sort_by_time(
         left in (0_i64..4_000_000, 0_u64..1_000_000),
@@ -269,9 +269,9 @@ proptest! {
         prop_assert_eq!(name(left).cmp(&name(right)), left.cmp(&right));
     }
 
-    /// Tests that reads agree with a model, which is a simple list. Requests fail before or after they take effect, and the clock is set back and corrected
-    /// again. A read of any time range must return each flushed line in the range once, in chronological order. No line may wait for a flush longer than the
-    /// configured age.
+    /// Tests that reads agree with a model, which is a simple list. Requests fail before or after they take effect, and the clock is set back and then
+    /// corrected. A read of any time range must return each flushed line in the range once, in chronological order. No line may wait for a flush longer than
+    /// the configured age.
     #[test]
     fn log_5_and_6_flushed_lines_are_read_once(
         steps in prop::collection::vec((prop_oneof![9 => 0_i64..3_000, 1 => -90_000_i64..90_000], 0_usize..3, prop::option::weighted(0.3, (0_usize..3, any::<bool>()))), 1..40),

@@ -1,4 +1,4 @@
-//! Writes a log: collects lines in blocks, and writes each block as a blob.
+//! Writes a log. Collects lines in blocks, and writes each block as a blob.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,20 +17,20 @@ use crate::log_blobs::fault::LogBlobFault;
 use crate::log_blobs::line::{LogKind, LogLine};
 use crate::log_blobs::name::{blob, check_service, counter, folder, hour};
 
-/// The number of occupied blob names after which a folder is listed again. The first listing is sent at the second occupied name: if two writers alternate,
+/// The number of occupied blob names after which a folder is listed again. The first listing is sent at the second occupied name. If two writers alternate,
 /// each finds only one occupied name per block and needs no listing.
 const LIST_AGAIN: u32 = 8;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// Consecutive lines written as one blob.
+/// Consecutive lines that are written as one blob.
 #[derive(Debug)]
 struct Block {
     text: String,
     first: DateTime<Utc>,
     last: DateTime<Utc>,
     kinds: [bool; 3],
-    /// `true` if the block may already have been written. A retry must then write the block unchanged to the same folder, where readers recognise its lines.
+    /// `true` if the block may already have been written. A retry must then write the unchanged block to the same folder, where readers recognise its lines.
     sealed: bool,
 }
 
@@ -49,13 +49,13 @@ pub struct LogWriter {
     number: Uuid,
     lines: u64,
     blocks: VecDeque<Block>,
-    /// The folder of the last written blob, and the next, probably free, counter.
+    /// The folder of the last written blob, and the next counter, which is probably free.
     next: Option<(Path, u64)>,
     metadata: bool,
 }
 
 impl LogWriter {
-    /// Creates a writer whose flushes are due after 4 MiB or 5 minutes, with a buffer of 64 MiB.
+    /// Creates a writer with a buffer of 64 MiB. A flush is due after 4 MiB or 5 minutes.
     ///
     /// # Errors
     /// `InvalidInput` if the service name is empty, or contains characters other than lower-case letters, digits and `-`.
@@ -82,14 +82,14 @@ impl LogWriter {
         Self { bytes: bytes.max(1), ..self }
     }
 
-    /// Sets the maximum age of the oldest buffered line, at most one hour. A flush is due when the line reaches this age. The limit is one hour because readers
-    /// search only the hour of a line's time and the next hour (LOG-5).
+    /// Sets the maximum age of the oldest buffered line, at most one hour. A flush is due when the line reaches this age. The limit exists because readers
+    /// search only the hour of a line and the next hour (LOG-5).
     #[must_use]
     pub fn flush_after(self, age: Duration) -> Self {
         Self { age: age.min(HOUR), ..self }
     }
 
-    /// Sets the maximum size of the buffer in bytes. If blobs cannot be written, the buffer fills up, and further lines are refused.
+    /// Sets the maximum size of the buffer in bytes. If blobs cannot be written, the buffer fills up and further lines are refused.
     #[must_use]
     pub fn hold_at_most(self, bytes: usize) -> Self {
         Self { hold: bytes, ..self }
@@ -124,7 +124,7 @@ impl LogWriter {
         }
         self.lines += 1;
         let age = TimeDelta::from_std(self.age).unwrap_or(TimeDelta::hours(1));
-        // The last line in a block must have the latest time, so a new block begins if the clock was set back.
+        // The last line of a block must have the latest time. If the clock was set back, a new block begins.
         let fits = |block: &&mut Block| {
             let is_in_time = block.last <= line.at && line.at - block.first <= age;
             !block.sealed && block.text.len() + text.len() <= self.bytes && is_in_time
@@ -147,7 +147,7 @@ impl LogWriter {
         self.blocks.iter().map(|block| block.text.len()).sum()
     }
 
-    /// Returns `true` if a block is full, its oldest line has reached the maximum age, or the clock was set back to a time before that line. Call this
+    /// Returns `true` if a block is full, or if its oldest line has reached the maximum age, or if the clock was set back to a time before that line. Call this
     /// function periodically, because a flush may become due without new lines.
     #[must_use]
     pub fn is_due(&self) -> bool {
@@ -169,8 +169,8 @@ impl LogWriter {
     /// Writes all buffered blocks, each as one blob. Returns the number of blobs written.
     ///
     /// # Errors
-    /// Any error from the blob store. Blocks that were not written remain in the buffer. If the response for a block was lost, the block is written again,
-    /// but readers return its lines only once.
+    /// Any error from the blob store. Blocks that were not written remain in the buffer. If the response for a block was lost, the block is written again, but
+    /// readers return its lines only once.
     pub async fn flush(&mut self) -> Result<usize> {
         let mut written = 0;
         while let Some(block) = self.blocks.front_mut() {
@@ -184,7 +184,7 @@ impl LogWriter {
         Ok(written)
     }
 
-    /// Writes a new blob with the next free name in a folder.
+    /// Writes a new blob under the next free name in a folder.
     async fn put(&mut self, folder: Path, payload: PutPayload, attributes: Attributes) -> Result<()> {
         let mut at = match &self.next {
             Some((last, next)) if *last == folder => *next,
@@ -202,7 +202,7 @@ impl LogWriter {
                 }
                 Err(object_store::Error::AlreadyExists { .. }) => {
                     at += 1;
-                    // Other writers have added blobs. One listing counts all of them without downloading their content.
+                    // Other writers have added blobs. One listing counts them all without downloading their content.
                     if taken % LIST_AGAIN == 1 {
                         at = at.max(self.free(&folder).await?);
                     }
@@ -214,8 +214,8 @@ impl LogWriter {
         }
     }
 
-    /// Returns the number of log blobs in a folder. This is the next counter if the counters have no gaps. A blob with a large counter, written by another
-    /// program, causes a gap, but does not prevent the use of lower counters.
+    /// Returns the number of log blobs in a folder. If their counters have no gaps, this is the next counter. A blob of another program with a large counter
+    /// causes a gap, but the counters below it can still be used.
     async fn free(&self, folder: &Path) -> Result<u64> {
         let mut names = self.blobs.list(Some(folder));
         let mut count = 0;
@@ -254,7 +254,7 @@ impl Block {
     }
 }
 
-/// Returns `true` if the error means that the store does not support metadata.
+/// Returns `true` if the error means that the store cannot store metadata.
 const fn is_unsupported(error: &object_store::Error) -> bool {
     matches!(error, object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. })
 }

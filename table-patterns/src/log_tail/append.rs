@@ -17,7 +17,7 @@ use crate::entities::{StepRecorder, read_as};
 use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
-/// A stamp generator for one writer's events.
+/// Generates the stamps of one writer's events.
 #[derive(Debug)]
 pub(super) struct Writer {
     clock: Clock,
@@ -53,7 +53,7 @@ impl Writer {
         &self.clock
     }
 
-    /// Returns a new stamp with the given time, or with the current time if `instant` is `None`. Stamps with the current time never decrease.
+    /// Returns a new stamp with the given time. If `instant` is `None`, uses the current time. Stamps with the current time never decrease.
     fn stamp(&self, instant: Option<u64>) -> LogStamp {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.count = last.count.wrapping_add(1);
@@ -66,18 +66,18 @@ impl Writer {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
-    /// Appends an event with the current time. `event` creates the event from its stamp, and may be called again with a different stamp.
+    /// Appends an event with the current time. `event` creates the event from its stamp. It may be called again with a different stamp.
     ///
     /// # Errors
-    /// `InvalidInput` if the event does not contain its stamp; an error if the event exceeds a limit. If the error [is ambiguous](Error::is_ambiguous),
-    /// the event may be stored: the response was lost and the lookup also failed.
+    /// `InvalidInput` if the event does not contain its stamp; an error if the event exceeds a limit. If the error [is ambiguous](Error::is_ambiguous), the
+    /// event may be stored: the response was lost, and so was the attempt to look up the event.
     pub async fn append(&self, event: impl FnMut(LogStamp) -> E) -> Result<LogStamp> {
         self.insert(None, event).await
     }
 
-    /// Appends an event that happened at the given time, such as an imported event. Among events with the same tick, a later append counts as newer.
+    /// Appends an event with the given time, such as an imported event. Of two events with the same tick, the one appended later counts as newer.
     ///
-    /// A [`LogFollower`](crate::log_tail::LogFollower) that has already read beyond that time does not return the event.
+    /// A [`LogFollower`](crate::log_tail::LogFollower) that has already read past that time does not return the event.
     ///
     /// # Errors
     /// `KeyEncoding` if the time is outside the years 1 to 9999; any error from [`append`](Self::append).
@@ -107,7 +107,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
                     if self.holds(&key, &event).await? {
                         return Ok(stamp);
                     }
-                    // If the store refused a row other than the event's, such as one added by a participant, it would also refuse that row with a new stamp.
+                    // The store may have refused another row than the event's, such as a participant's row. It would also refuse that row with a new stamp.
                     if error.key() != Some((key.partition_key.as_str(), key.row_key.as_str())) {
                         return Err(error);
                     }
@@ -133,25 +133,25 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         key.row_key.as_str().strip_prefix(&Self::prefix()).unwrap_or_default().parse()
     }
 
-    /// Returns `true` if this event is stored, which means that the insert has succeeded (CON-11).
+    /// Returns `true` if this event is stored. The insert has then succeeded (CON-11).
     async fn holds(&self, key: &EntityKey, event: &E) -> Result<bool> {
         let table = self.table().name()?;
         let Some(found) = self.table().store().get(table, key, &Select::All).await? else { return Ok(false) };
-        // A row that cannot be read as an event cannot be this event.
+        // If a row cannot be read as an event, it is not this event.
         let Ok(stored) = own_values::<E>(key, &found.row) else { return Ok(false) };
         contains(stored.view(), own_values::<E>(key, &event.to_row()?)?.view())
     }
 }
 
-/// Returns an event's row without the properties copied from other entities.
+/// Returns an event's row. Properties copied from other entities are omitted.
 fn own_values<E: Entity>(key: &EntityKey, row: &Row) -> Result<Row> {
     let mut event = read_as::<E>(key, row)?;
     clear_copies(&mut event);
     event.to_row()
 }
 
-/// Returns `true` if the stored row contains every property in `own` with an equal value. Rows are not compared byte by byte, because a store may return
-/// properties in a different order, and numbers such as -0.0 in a different representation.
+/// Returns `true` if the stored row contains every property of `own` with an equal value. Rows are not compared byte by byte: a store may return properties in
+/// a different order, and numbers such as -0.0 in a different representation.
 fn contains(stored: RowView<'_>, own: RowView<'_>) -> Result<bool> {
     let mut hint = 0;
     for property in own.properties() {

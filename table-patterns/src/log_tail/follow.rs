@@ -14,16 +14,16 @@ use crate::log_tail::{LogStamp, LogTail, WholePartitions};
 /// The number of ticks per microsecond.
 const PER_MICROSECOND: u128 = 10;
 
-/// A reader of a log that remembers the stamp up to which it has returned all events. Created by [`LogTail::follow`]. Holds no open resources.
+/// Follows a log, and remembers the stamp up to which it has returned all events. Created by [`LogTail::follow`]. Holds no open resources.
 ///
 /// The [`position`](Self::position) is a stamp. Store it after processing the returned events, and pass it to [`LogTail::follow`] in the next process.
 ///
-/// An append generates the stamp before it stores the event. If two events are appended concurrently, the later one may become visible first, so a follower
-/// does not return events younger than its settling time. A follower may miss an event that the log contains if storing the event takes longer than the
-/// settling time, or if the writer's clock is behind by more than this time.
+/// An append generates the stamp before it stores the event. If two events are appended concurrently, the later one may become visible first. A follower
+/// therefore does not return events that are younger than its settling time. It may miss an event if storing the event takes longer than the settling time, or
+/// if the writer's clock is behind by more than this time.
 ///
-/// The position never passes the newest event that was stored when the follower read the log, so a follower whose clock jumps ahead and is then corrected still
-/// returns the next event.
+/// The position never passes the newest event that was stored when the follower read the log. A follower whose clock jumps ahead and is then corrected
+/// therefore still returns the next event.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -53,23 +53,23 @@ pub struct LogFollower<E, S, C, O = NoOutbox> {
     settle: Duration,
     /// The stamp up to which the log was read completely.
     horizon: Option<LogStamp>,
-    /// Ranges of the log that start at the follower's position and contain too many events for one batch. Each range is part of the previous one.
+    /// Ranges that start at the follower's position and contain too many events for one batch. Each range is part of the one before it.
     ahead: Vec<Ahead>,
 }
 
-/// A range of the log, from the follower's position to a stamp, that contains too many events for one batch.
+/// A range of the log that starts at the follower's position and contains too many events for one batch.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     upto: LogStamp,
     /// The stamp of an event in the range, other than the oldest event.
     inside: LogStamp,
-    /// `true` if some events in the range may have been returned since the range was added, so the remaining events may fit into one batch.
+    /// `true` if events of the range may have been returned since it was added. The remaining events may then fit into one batch.
     begun: bool,
 }
 
 impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
-    /// Creates a follower that starts after a stamp: [`LogStamp::FIRST`] for the start of the log, or the stored [`position`](LogFollower::position) of an
-    /// earlier follower.
+    /// Creates a follower that starts after the stamp `from`. Pass [`LogStamp::FIRST`] to start at the beginning of the log, or the stored
+    /// [`position`](LogFollower::position) of an earlier follower to continue there.
     #[must_use]
     pub fn follow<C: WholePartitions>(
         &self,
@@ -89,15 +89,17 @@ impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<E, S, C, O> {
-    /// Returns the next events after the follower's position, oldest first, at most `most`. Events with equal stamps are returned together, even if this
-    /// exceeds `most`. An import can create such events in several partitions. The list is empty if all newer events are younger than the settling time.
+    /// Returns the next events after the follower's position, oldest first, at most `most`. Returns an empty list if all newer events are younger than the
+    /// settling time.
     ///
-    /// The table returns the newest events first. If more than `most` events are pending, the follower halves their time span until the oldest part fits, and
-    /// remembers the intermediate ranges. A follower that is behind therefore needs a few requests per call. The very first call starts from the year 1, and
-    /// needs about twenty more requests.
+    /// Events with equal stamps are returned together, even if this exceeds `most`. An import can create such events in several partitions.
+    ///
+    /// The table returns the newest events first. If more than `most` events are pending, the follower halves their time span until the oldest part fits into
+    /// one batch, and remembers the ranges in between. A follower that is behind therefore needs a few requests per call. The first call of a follower that
+    /// starts at the beginning of the log needs about twenty more, because its range begins in the year 1.
     ///
     /// # Errors
-    /// Any error from [`LogTail::newest`]. A later call returns the events missed by this call.
+    /// Any error from [`LogTail::newest`]. A later call returns the events that this call has missed.
     pub async fn next_batch(&mut self, most: usize) -> Result<Vec<Versioned<E>>> {
         let most = most.max(1);
         let horizon = self.horizon();
@@ -115,7 +117,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
                 }
                 Some(ahead) => LogStamp::between(self.position, ahead.inside).map_or_else(
                     || {
-                        // No stamp lies between the position and `inside`, so the remaining events have the same stamp and are in several partitions.
+                        // No stamp lies between the position and `inside`. The remaining events therefore have the same stamp and are in several partitions.
                         ahead.begun = true;
                         (ahead.inside, usize::MAX)
                     },
@@ -129,13 +131,13 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
         }
     }
 
-    /// Returns the events from the follower's position to a stamp, and advances the position. If the range contains more than `most` events, remembers the
-    /// range and returns no events.
+    /// Returns the events from the follower's position to a stamp, and advances the position. If the range contains more than `most` events, remembers it and
+    /// returns no events.
     async fn give(&mut self, upto: LogStamp, most: usize) -> Result<Vec<Versioned<E>>> {
         let slice = match self.log.slice(&self.partitions, Some(self.position), upto, most).await {
             Ok(slice) => slice,
             Err(error) => {
-                // The failed range has already been removed from `ahead`. Once the list is empty, the next poll rereads the range.
+                // The failed range is no longer in `ahead`. Once the list is empty, the next poll rereads the range.
                 self.ahead.clear();
                 return Err(error);
             }
@@ -145,8 +147,8 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
             return Ok(Vec::new());
         }
         if self.ahead.is_empty() {
-            // This read has found no later event. The end of the range depends on this follower's clock, which may be wrong, so the position moves only to an
-            // event.
+            // This read has found no later event. The end of the range depends on this follower's clock, which may be wrong. Therefore, the position moves only
+            // to an event.
             let newest = slice.items.first().map(|event| LogTail::<E, S, O>::stamp_in(event)).transpose()?;
             self.position = newest.unwrap_or(self.position);
             self.horizon = Some(upto);
@@ -159,8 +161,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
         Ok(slice.items.into_iter().rev().collect())
     }
 
-    /// Returns the follower's position, a stamp: all events up to and including this stamp have been returned. The position never passes the newest stored
-    /// event.
+    /// Returns the follower's position. All events up to and including this stamp have been returned. The position never passes the newest stored event.
     #[must_use]
     pub const fn position(&self) -> LogStamp {
         self.position

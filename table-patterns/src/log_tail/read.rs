@@ -1,4 +1,4 @@
-//! Reads a log in one or several partitions: the newest events, the events since a given time, and the events between two stamps.
+//! Reads a log in one or more partitions: the newest events, the events since a given time, or the events between two stamps.
 
 use std::ops::Bound;
 
@@ -15,7 +15,7 @@ use crate::entities::StepRecorder;
 use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
-/// The maximum number of partitions queried concurrently if a log is spread over several partitions (IMP-5).
+/// The maximum number of partitions that are queried concurrently if a log is distributed over several partitions (IMP-5).
 const CONCURRENCY: usize = 8;
 
 /// A selection of complete partitions: a single partition, or all partitions of a `bucket(…)`.
@@ -34,7 +34,7 @@ impl WholePartitions for FanOut {}
 /// Events with their stamps, newest first.
 type Stamped<E> = Vec<(LogStamp, Versioned<E>)>;
 
-/// A part of a log: events, newest first, and the stamp from which to continue with older events.
+/// A part of a log. It contains events, newest first, and the stamp from which to continue with older events.
 ///
 /// ```
 /// use table_patterns::log_tail::LogSlice;
@@ -51,13 +51,13 @@ type Stamped<E> = Vec<(LogStamp, Versioned<E>)>;
 pub struct LogSlice<E> {
     /// The events in the slice, newest first.
     pub items: Vec<Versioned<E>>,
-    /// The stamp of the last item if older events may follow, or `None` if the slice is complete or no events were requested. Continue before this stamp.
+    /// The stamp of the last item if older events may follow; continue before this stamp. `None` if the slice is complete, or if no events were requested.
     pub resume_before: Option<LogStamp>,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
-    /// Returns the newest `n` events, newest first (PAT-LOG-1). Sends one request per 1,000 events and partition, and reads one event more than `n`. On a
-    /// store whose results are [not ordered](table_core::store::Capabilities::ordered), reads all events in the partitions.
+    /// Returns the newest `n` events, newest first (PAT-LOG-1). Sends one request per 1,000 events and partition, and reads one event more than `n`. If the
+    /// store's results are [not ordered](table_core::store::Capabilities::ordered), reads all events in the partitions.
     ///
     /// # Errors
     /// `TableNotFound` (OPT-6) if the table does not exist; any error from a query.
@@ -70,7 +70,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         Ok(newest.into_iter().take(n).map(|(_, item)| item).collect())
     }
 
-    /// Returns the newest events since the given time, newest first, at most `most`. Events with equal stamps are returned together, even if this exceeds
+    /// Returns at most `most` of the newest events since the given time, newest first. Events with equal stamps are returned together, even if this exceeds
     /// `most`. An import can create such events in several partitions.
     ///
     /// # Errors
@@ -84,7 +84,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         self.slice(&log, just_before(instant)?, LogStamp::LAST, most).await
     }
 
-    /// Returns the newest events before a stamp and since the given time, like [`since`](Self::since). Use it to continue an incomplete slice.
+    /// Returns the newest events between the given time and a stamp, like [`since`](Self::since). Use it to continue an incomplete slice. The event with this
+    /// stamp is not included.
     ///
     /// ```
     /// # use table_patterns::log_tail::{LogStamp, LogTail};
@@ -124,8 +125,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     }
 
     /// Returns the newest `most` events whose stamps are later than `after` and not later than `upto`. Events with equal stamps are always in one slice,
-    /// because the next slice begins with the events before a stamp. As a result, a slice can contain fewer than `most` events, or more if all its events have
-    /// the same stamp.
+    /// because the next slice begins before a stamp. A slice can therefore contain fewer than `most` events, or more if all its events have the same stamp.
     pub(super) async fn slice<C: WholePartitions>(
         &self,
         log: &Selection<E, C>,
@@ -141,7 +141,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         Ok(LogSlice { items: found.into_iter().map(|(_, item)| item).collect(), resume_before })
     }
 
-    /// Returns the newest events between two stamps, each with its stamp, newest first. Returns more than `most` events if more exist.
+    /// Returns the newest events between two stamps, newest first, each with its stamp. If more than `most` events exist, returns more than `most`.
     async fn find<C: WholePartitions>(
         &self,
         log: &Selection<E, C>,
@@ -158,18 +158,18 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         let asked = stream::iter(queries.into_iter().map(|query| self.first(query, most.saturating_add(1))));
         let mut found: Stamped<E> =
             asked.buffered(CONCURRENCY).try_collect::<Vec<_>>().await?.into_iter().flatten().collect();
-        // The sort is stable: events in one partition are already in order, and events with the same stamp keep the order of their partitions.
+        // The sort is stable. Events in one partition are already in order, and events with the same stamp keep the order of their partitions.
         found.sort_by(|(left, _), (right, _)| right.cmp(left));
         Ok(found)
     }
 
-    /// Returns the first `n` (newest) events of a query. Reads several pages if pages are short or empty (PAGE-4).
+    /// Returns the first `n` events of a query, which are the newest ones. If pages are short or empty, reads several pages (PAGE-4).
     async fn first(&self, mut query: Query, n: usize) -> Result<Stamped<E>> {
         let (store, table, prefix) = (self.table().store(), self.table().name()?, Self::prefix());
         let is_ordered = store.capabilities().ordered;
         let (mut found, mut from, mut skips) = (Vec::new(), None, false);
         loop {
-            // Rows of other types may fill any number of pages, so full pages are requested once such a row has been skipped.
+            // Rows of other types may fill any number of pages. Full pages are therefore requested once such a row has been skipped.
             query.top = (is_ordered && !skips).then(|| PAGE_ENTITIES.min(n - found.len()).max(1));
             let page = store.query(table, &query, from.as_ref()).await?;
             for entity in page.rows.iter() {
@@ -192,7 +192,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     }
 }
 
-/// Returns the size of a slice of about `most` events. The slice does not split events with the same stamp.
+/// Returns the number of events in a slice of about `most` events. The slice does not split events with the same stamp.
 fn whole_stamps<T>(found: &[(LogStamp, T)], most: usize) -> usize {
     let stamp = |at: usize| found.get(at).map(|(stamp, _)| *stamp);
     let begins_here = |at: &usize| at.checked_sub(1).and_then(stamp) != stamp(*at);
@@ -205,7 +205,7 @@ fn stamp_of(entity: EntityRef<'_>, prefix: &str) -> Result<LogStamp> {
     text.parse().map_err(|error: Error| error.with_key(entity.partition_key, entity.row_key))
 }
 
-/// Returns the range of `RowKey`s whose stamps are later than `after` and not later than `upto`. Greater stamps have smaller keys.
+/// Returns the range of `RowKey`s whose stamps are later than `after` and not later than `upto`. Later stamps have smaller keys.
 fn rows(prefix: &str, after: Option<LogStamp>, upto: LogStamp) -> TextRange {
     let upper = match after {
         Some(after) => Bound::Excluded(format!("{prefix}{after}")),
@@ -214,12 +214,12 @@ fn rows(prefix: &str, after: Option<LogStamp>, upto: LogStamp) -> TextRange {
     TextRange { lower: Bound::Included(format!("{prefix}{upto}")), upper }
 }
 
-/// Returns the last stamp before the given time, or `None` if no earlier time exists.
+/// Returns the last stamp before the given time. Returns `None` if no earlier stamp exists.
 fn just_before(instant: DateTime<Utc>) -> Result<Option<LogStamp>> {
     Ok(predecessor(LogStamp::new(instant, 0)?))
 }
 
-/// Returns the previous stamp, or `None` for the first one.
+/// Returns the previous stamp. Returns `None` for the first stamp.
 fn predecessor(stamp: LogStamp) -> Option<LogStamp> {
     match stamp.tie_breaker().checked_sub(1) {
         Some(tie) => Some(LogStamp::from_ticks(stamp.ticks(), tie)),

@@ -10,18 +10,18 @@ use table_core::{Error, KeyPart, Result, ticks};
 
 use crate::log_tail::fault::LogFault;
 
-/// The number of digits for the ticks. The `_` before the tiebreaker is at this offset.
+/// The number of digits for the ticks. This is also the offset of the `_` before the tiebreaker.
 const TICKS: usize = 19;
 /// The length of a stamp: 19 digits, `_`, and 16 hexadecimal digits.
 const WIDTH: usize = 36;
 
-/// The time of an event, and a tiebreaker that distinguishes events with the same tick (PAT-LOG-1, PAT-LOG-4). A field of this type defines the RowKey of a
-/// log: `#[row_key(stamp)]`.
+/// The time of an event, and a tiebreaker that distinguishes events with the same tick (PAT-LOG-1, PAT-LOG-4). A field of this type is the RowKey of a log:
+/// `#[row_key(stamp)]`.
 ///
-/// - In a key, a stamp has the form `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, and the inverted tiebreaker in 16 hexadecimal digits. As a
-///   result, greater stamps sort first, and the string preserves both numbers exactly (PAT-LOG-2).
-/// - Stamps are compared by tick, then by tiebreaker. The string representation (`Display`, [`FromStr`]) is the same as in the key, so it can also be stored as
-///   a position in the log.
+/// - In a key, a stamp has the form `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, and the inverted tiebreaker in 16 hexadecimal digits. Later
+///   stamps therefore sort first. The string preserves both numbers exactly (PAT-LOG-2).
+/// - Stamps are compared by tick, and then by tiebreaker. `Display` and [`FromStr`] use the same string as the key. It can therefore also be stored as a
+///   position in the log.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -42,12 +42,12 @@ pub struct LogStamp {
 }
 
 impl LogStamp {
-    /// A stamp that precedes every event.
+    /// A stamp before every event.
     pub const FIRST: Self = Self { ticks: 0, tie: 0 };
-    /// A stamp that follows every event.
+    /// A stamp after every event.
     pub const LAST: Self = Self { ticks: ticks::MAX, tie: u64::MAX };
 
-    /// Creates a stamp with the given time and tiebreaker. Precision below a tick is truncated (TICK-6).
+    /// Creates a stamp with the given time and tiebreaker. The time is truncated to a whole tick (TICK-6).
     ///
     /// # Errors
     /// `KeyEncoding` if the time is outside the years 1 to 9999 (TICK-2).
@@ -81,7 +81,7 @@ impl LogStamp {
         self.tie
     }
 
-    /// Returns a stamp halfway between the two given stamps, or `None` if no stamp lies between them.
+    /// Returns a stamp halfway between two stamps. Returns `None` if no stamp lies between them.
     pub(super) fn between(after: Self, before: Self) -> Option<Self> {
         let (low, high) = (after.number(), before.number());
         let middle = low + (high.checked_sub(low)? / 2);

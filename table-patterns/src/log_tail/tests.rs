@@ -25,7 +25,7 @@ struct Expense {
     cents: i64,
 }
 
-/// An event in a log spread over four partitions with `bucket(…)`.
+/// An event in a log that is distributed over four partitions with `bucket(…)`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Spread")]
 #[partition_key("log_", bucket(stamp, 4))]
@@ -271,7 +271,7 @@ fn a_lagging_follower_takes_few_requests_per_poll() {
     assert_eq!(store.calls(), [Call::Query]);
 }
 
-/// Tests events with the same stamp in two partitions, which can exist after an import.
+/// Tests events with the same stamp in two partitions. An import can create them.
 #[test]
 fn events_of_one_stamp_in_several_partitions_are_returned_together() {
     #[derive(Entity, Clone, Debug, PartialEq)]
@@ -428,8 +428,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Tests a follower whose clock is wrong by any amount. Each step is either an append (`None`), or a poll with a clock that is wrong by the given number
-    /// of days.
+    /// Tests a follower whose clock is wrong by any amount. Each step is an append (`None`), or a poll with a clock that is wrong by the given number of days.
     #[test]
     fn a_follower_returns_each_event_once_with_any_clock(
         steps in prop::collection::vec(prop_oneof![Just(None), (-3_i64..4).prop_map(Some)], 0..40),

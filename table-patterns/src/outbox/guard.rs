@@ -1,4 +1,4 @@
-//! Guards: rows that prevent a late step from undoing a newer one, regardless of how often and in which order steps are delivered.
+//! Guards: rows that prevent an older step from undoing a newer one, no matter how often and in which order the steps are delivered.
 //!
 //! # Key layout
 //! A guarded target `(partition, row)` has a guard row `U+FFFC guard_{row}` in the same partition:
@@ -10,32 +10,36 @@
 //!
 //! # Guarantee
 //! A *guarded* step writes an entity (its target) after a change to another entity (its source). The step's version is the version [given to its
-//! intent](crate::outbox::Intent::version), or the Timestamp of the transaction that recorded it. A worker that performs the step reads the guard first. If the
-//! guard contains the same version or a newer version for the step's source, the worker skips the step. Otherwise, it writes the target and the guard in *one*
-//! transaction, conditional on the guard's `ETag`. Provided that later changes have larger versions, the following holds:
-//! - If another step was applied in the meantime, the transaction fails and the worker reads the guard again. As a result, a suspended worker never overwrites
+//! intent](crate::outbox::Intent::version), or the Timestamp of the transaction that recorded it. A worker that performs the step first reads the guard. If the
+//! guard contains this version of the step's source or a newer one, the worker skips the step. Otherwise, it writes the target and the guard in *one*
+//! transaction, conditional on the guard's `ETag`.
+//!
+//! If later changes have larger versions, the following holds:
+//! - If another step was applied in the meantime, the transaction fails and the worker reads the guard again. A suspended worker therefore never overwrites
 //!   newer data.
-//! - The versions in a guard never decrease. Regardless of the order and repetition of deliveries, no older step from a source takes effect after a newer one.
+//! - The versions in a guard never decrease. Regardless of the order and repetition of deliveries, no older step of a source takes effect after a newer one.
 //!   Once all steps have been delivered, the newest one has taken effect.
-//! - The guard remains after the target is deleted, so an older insert that arrives later is recognised as older.
+//! - The guard remains after the target has been deleted. An older insert that arrives later is therefore recognised as older.
 //! - If a worker dies before the transaction, nothing has changed. If it dies afterwards, the next delivery is skipped.
 //!
-//! If two sources write the same target, the newer version wins. In a unique index, this should not happen. A delete step from a source that does not own the
-//! entity leaves the entity unchanged. Merges from several sources into one target do not supersede each other, so each source must write different properties.
-//! None of these sources may delete the target: depending on the order of the deliveries, a delete would remove either all properties or none.
+//! If two sources write the same target, the newer version wins. In a unique index, two sources should never write the same target. If a source does not own
+//! the entity, its delete step leaves the entity unchanged.
+//!
+//! Merges from several sources into one target do not replace each other, so each source must write different properties. None of these sources may delete the
+//! target: depending on the order of the deliveries, a delete would remove either all properties or none.
 //!
 //! # Cost
-//! A step costs a read and a transaction of two operations; a delete step needs a second read. A guard occupies about 150 bytes and remains after the entity
-//! is deleted. [`collect_guards`] and [`collect_all_guards`] delete the guards of deleted entities.
+//! A step costs a read and a transaction of two operations. A delete step costs a second read. A guard takes about 150 bytes and remains after the entity has
+//! been deleted. [`collect_guards`] and [`collect_all_guards`] delete the guards of deleted entities.
 //!
 //! # Bounds
 //! The embedded engine assigns Timestamps in commit order (ENG-8). The service takes them from the clock of the machine that serves the partition. Successive
-//! Timestamps of the same entity differ (ETAG-6). Across entities, such as the rows of an outbox, the service guarantees no order (ETAG-7). The order is
-//! correct if the machine's clock is not set back between two changes to the same entity. If this guarantee is not sufficient, assign versions. If a store's
-//! Timestamps have a lower resolution than a tick, such as the whole seconds of Cosmos DB for NoSQL, recording a guarded step without a version fails.
+//! Timestamps of one entity differ (ETAG-6). Across entities, such as the rows of an outbox, the service guarantees no order (ETAG-7). The order is correct if
+//! the machine's clock is not set back between two changes to one entity. If this is not sufficient, assign versions. On a store whose Timestamps have a lower
+//! resolution than a tick, such as the whole seconds of Cosmos DB for NoSQL, recording a guarded step without a version fails.
 //!
 //! The RowKey of a guarded target has at most 505 UTF-16 code units. In the service, sources in different partitions get their Timestamps from the clocks of
-//! different machines. This matters only if several sources write the same target, because otherwise their versions are never compared.
+//! different machines. This matters only if several sources write the same target. Otherwise, their versions are never compared.
 
 use std::fmt::Write as _;
 use std::iter;
@@ -61,7 +65,7 @@ use crate::read_many;
 pub use crate::outbox::keys::GUARD_PREFIX;
 
 const OWNER: &str = "Owner";
-/// The maximum number of sources in one guard, far below the maximum number of properties in an entity (ENT-2).
+/// The maximum number of sources in one guard. It is far below the maximum number of properties of an entity (ENT-2).
 const SOURCES: usize = 200;
 
 /// The origin of a step: the changed entity (the source), and the version of the change.
@@ -79,7 +83,7 @@ impl Origin {
         row_key: &RowKey,
         version: u64,
     ) -> Self {
-        // No key contains U+0000, so it separates the three strings unambiguously.
+        // No key contains U+0000. It can therefore separate the three strings.
         let texts = [table.folded(), "\0", partition_key.as_str(), "\0", row_key.as_str()];
         let hash = hash(texts.iter().flat_map(|text| text.bytes()));
         let mut source = String::with_capacity(17);
@@ -96,10 +100,10 @@ pub(crate) struct Guard {
     versions: Vec<(String, i64)>,
 }
 
-/// The effect of a step, which depends on the guard of the step's target.
+/// The effect of a step. It depends on the guard of the step's target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
-    /// The step is skipped, because the guard contains its version or a newer one.
+    /// The step is skipped, because the guard already contains its version or a newer one.
     Stale,
     /// Only the guard is updated, because another source takes precedence.
     Learn,
@@ -136,7 +140,7 @@ impl Guard {
         self.versions.iter().find(|(known, _)| known == source).map(|(_, version)| *version)
     }
 
-    /// Returns `true` if the guard contains this version for the source, or a newer one.
+    /// Returns `true` if the guard contains this version of the source, or a newer one.
     pub(crate) fn contains_version(&self, origin: &Origin) -> bool {
         self.version(&origin.source).is_some_and(|known| known >= origin.version)
     }
@@ -146,7 +150,7 @@ impl Guard {
         self.versions.retain(|(source, _)| *source != origin.source);
         self.versions.push((origin.source.clone(), origin.version));
         if self.versions.len() > SOURCES {
-            // Removes the oldest version other than the owner's version and the new version. The store may return properties in any order, so all versions are
+            // Removes the oldest version, but never the owner's version or the new one. The store may return properties in any order, so all versions are
             // compared.
             let is_kept = |source: &String| Some(source) == self.owner.as_ref() || *source == origin.source;
             let places = self.versions.iter().enumerate().filter(|(_, (source, _))| !is_kept(source));
@@ -159,7 +163,7 @@ impl Guard {
     /// Records a step in the guard, and returns the step's effect on its target.
     fn take(&mut self, origin: &Origin, write: &TargetWrite) -> Effect {
         let deletes = matches!(write, TargetWrite::DeleteIfExists);
-        // Merges from several sources coexist: a merge does not take over another source's target, and another source's step does not supersede the merge.
+        // Merges from several sources coexist. A merge does not take over another source's target, and other sources' steps do not replace the merge.
         let shares = matches!(write, TargetWrite::InsertOrMerge(_));
         if self.contains_version(origin) {
             return Effect::Stale;
@@ -178,7 +182,7 @@ impl Guard {
     }
 }
 
-/// Performs a guarded step. Returns `false` if the step is stale, in which case the target is not written.
+/// Performs a guarded step. Returns `false` if the step is stale. In that case, the target is not written.
 ///
 /// # Errors
 /// `UpdateConditionNotSatisfied` if other writers changed the same target during every attempt; any error from the store.
@@ -213,7 +217,7 @@ pub(crate) async fn apply<S: TableStore>(
     }
 }
 
-/// Returns the operation on a step's target, or `None` if the entity to delete does not exist.
+/// Returns the operation on a step's target. Returns `None` if the entity to delete does not exist.
 async fn write_of<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -233,13 +237,14 @@ async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey)
     Ok(store.get(table, target, &Select::names(["PartitionKey"])).await?.is_some())
 }
 
-/// Deletes the guards in one partition whose entities no longer exist and that no step has changed since `untouched_since`, in [ticks](table_core::ticks).
-/// Keeps guards with an owner, even if another tool has deleted the entity. Returns the number of deleted guards. Each page of guards costs one query, a read
-/// of the entity for each old guard without an owner, and one transaction per 100 deleted guards. If the store returns rows in key order, adjacent entities are
-/// read in pages.
+/// Deletes the guards in one partition that are no longer needed: the entity no longer exists, and no step has changed the guard since `untouched_since`, in
+/// [ticks](table_core::ticks). Keeps guards that have an owner, even if another tool has deleted the entity. Returns the number of deleted guards.
 ///
-/// If a step is delivered after its guard was deleted, it is applied as if it were new. Choose a time, such as several days ago, that certainly precedes every
-/// unfinished intent, including poison intents.
+/// Each page of guards costs one query, a read of the entity for each old guard without an owner, and one transaction per 100 deleted guards. If the store
+/// returns rows in key order, adjacent entities are read in pages.
+///
+/// A step that is delivered after its guard was deleted is applied as if it were new. Choose a time that certainly precedes every unfinished intent, including
+/// poison intents, for example several days ago.
 ///
 /// # Errors
 /// Any error from the store.
@@ -253,8 +258,8 @@ pub async fn collect_guards<S: TableStore>(
     collect(store, table, range, untouched_since).await
 }
 
-/// Deletes the guards of deleted entities, like [`collect_guards`], but in all partitions of a table. Scans the table, because guards of deleted index entries
-/// may be in partitions that contain no other rows.
+/// Deletes the guards of deleted entities in all partitions of a table, like [`collect_guards`]. Scans the table, because a guard of a deleted index entry may
+/// be in a partition without other rows.
 ///
 /// # Errors
 /// Any error from the store.
@@ -274,7 +279,7 @@ async fn collect<S: TableStore>(
     untouched_since: u64,
 ) -> Result<u64> {
     let query = Query::new(range);
-    // A store with low-resolution Timestamps truncates them, so the actual time is between the Timestamp and the store's next possible Timestamp.
+    // A store with low-resolution Timestamps truncates them. The actual time is therefore between the Timestamp and the store's next possible Timestamp.
     let step = store.capabilities().timestamp_step.saturating_sub(1);
     let keys = Select::names(["PartitionKey", "RowKey"]);
     let (mut collected, mut pages) = (0, Pages::new(store, table, &query));
@@ -290,8 +295,8 @@ async fn collect<S: TableStore>(
             let guard = EntityKey::new(entity.partition_key, entity.row_key)?;
             guards.push((guard, IfMatch::ETag(entity.etag())));
         }
-        // The guard of an index entry never has an owner, so the entry itself must be read. If the entry is written after this read, its guard changes too, so
-        // deleting the guard fails.
+        // The guard of an index entry never has an owner, so the entry itself must be read. If the entry is written after this read, its guard also changes,
+        // and deleting the guard fails.
         let found = read_many::rows_or((store, table), &targets, &keys, |_| Ok(()), |_| Ok(())).await?;
         let absent = guards.into_iter().zip(found).filter(|(_, target)| target.is_none());
         collected += delete_rows((store, table), absent.map(|(guard, _)| guard).collect()).await?;

@@ -1,4 +1,4 @@
-//! Intents: lists of idempotent steps in other partitions, tables or stores, recorded together with a change.
+//! Intents: lists of idempotent steps in other partitions, tables or stores. They are recorded together with a change.
 
 use table_core::entity::PlainEntity;
 use table_core::key::{EntityKey, RowKey};
@@ -11,7 +11,7 @@ use crate::outbox::fault::OutboxFault;
 use crate::outbox::keys;
 use crate::outbox::message::{self, Message};
 
-/// The steps in other partitions, tables or stores that must follow a change to one entity. An intent is recorded in the same transaction as the change.
+/// The steps that must follow a change to one entity, in other partitions, tables or stores. An intent is recorded in the same transaction as the change.
 ///
 /// The steps are performed in order. If a worker dies between two steps, another worker performs all of them again (PAT-EC-2, PAT-EC-3).
 ///
@@ -54,19 +54,19 @@ impl Intent {
         Self { source, version: None, steps: Vec::new() }
     }
 
-    /// Adds a step to be performed after all earlier steps.
+    /// Adds a step that is performed after all earlier steps.
     #[must_use]
     pub fn step(mut self, step: Step) -> Self {
         self.steps.push(step);
         self
     }
 
-    /// Sets the version of this change. Later changes to the same entity must have larger versions. For example, each change can increment a counter in the
+    /// Sets the version of this change. Later changes to the same entity must have larger versions. To ensure this, each change can increment a counter in the
     /// entity, with a write that is conditional on the entity's `ETag`.
     ///
-    /// By default, the change's Timestamp is used instead. The embedded engine assigns Timestamps in commit order (ENG-8). The service's Timestamps are also in
-    /// this order unless the clock of the machine that serves the partition goes back (ETAG-7): see [`guard`](crate::outbox::guard). On a store whose
-    /// Timestamps have a lower resolution, guarded steps need a version. All versions of changes to one entity must come from the same counter or clock.
+    /// By default, the version is the change's Timestamp. The embedded engine assigns Timestamps in commit order (ENG-8). The service does the same, unless the
+    /// clock of the machine that serves the partition goes back (ETAG-7): see [`guard`](crate::outbox::guard). On a store whose Timestamps have a lower
+    /// resolution, guarded steps need a version. All versions of changes to one entity must come from the same counter or clock.
     #[must_use]
     pub const fn version(mut self, version: u64) -> Self {
         self.version = Some(version);
@@ -79,7 +79,7 @@ impl Intent {
         self.version
     }
 
-    /// Returns `true` if at least one step is guarded. In that case, the order of changes matters.
+    /// Returns `true` if at least one step is guarded. The order of changes then matters.
     pub(crate) fn is_guarded(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Write { guarded: true, .. }))
     }
@@ -99,7 +99,7 @@ impl Intent {
     /// Checks that the intent can be recorded.
     ///
     /// # Errors
-    /// - `InvalidInput` if the intent has no steps, or has two guarded steps with the same target, of which only the first would be applied.
+    /// - `InvalidInput` if the intent has no steps, or if two guarded steps have the same target. Only the first of the two would be applied.
     /// - `PropertyValueTooLarge` if the RowKey of a guarded target is too long for its guard.
     pub(crate) fn check(&self) -> Result<()> {
         if self.steps.is_empty() {
@@ -140,7 +140,7 @@ pub enum Step {
     Call {
         /// The name of the message.
         name: String,
-        /// The version of the message type that the payload was written with, or 0 for the steps of patterns.
+        /// The version of the message type that was used to write the payload. It is 0 for the steps of patterns.
         version: u32,
         /// The message's payload as JSON.
         payload: String,
@@ -164,8 +164,10 @@ impl Step {
         Self::Write { table, key, write, guarded: true }
     }
 
-    /// Creates a step that replaces or inserts an entity in the table that its schema names, unless a newer change to the same source has been applied. Does
-    /// not compile for an entity that declares indexes, a feed or copies. Write such an entity through its handle in a [handler](crate::work::Handler).
+    /// Creates a step that replaces or inserts an entity. The step is skipped if a newer change to the same source has been applied. The table is the one that
+    /// the entity's schema names.
+    ///
+    /// Does not compile for an entity that declares indexes, a feed or copies. Write such an entity through its handle in a [handler](crate::work::Handler).
     ///
     /// ```
     /// use table_patterns::Entity;
@@ -189,12 +191,12 @@ impl Step {
         Self::of_entity::<E>(entity.key_of()?, TargetWrite::InsertOrReplace(entity.to_row()?))
     }
 
-    /// Creates a step that merges or inserts an entity, unless a newer change to the same source has been applied. Every change must contain all properties
-    /// that the source writes to the target, because an older merge is skipped completely. `None` fields leave the stored values unchanged.
+    /// Creates a step that merges or inserts an entity. The step is skipped if a newer change to the same source has been applied. An older merge is skipped
+    /// completely, so every change must contain all properties that the source writes to the target. `None` fields leave the stored values unchanged.
     ///
-    /// Several sources can merge different properties into one target. None of these sources may [delete](Self::delete) the target: depending on the order of
-    /// the deliveries, a delete removes either the properties of all sources or none. Instead of deleting, a source should write values that represent absence,
-    /// such as empty strings.
+    /// Several sources can merge different properties into one target. None of them may [delete](Self::delete) the target: depending on the order of the
+    /// deliveries, a delete removes either the properties of all sources or none. Instead, a source should write values that represent absence, such as empty
+    /// strings.
     ///
     /// # Errors
     /// `InvalidInput` if a field is stored in chunks; any error from encoding the entity.
@@ -202,8 +204,8 @@ impl Step {
         Self::of_entity::<E>(entity.key_of()?, TargetWrite::InsertOrMerge(entity.to_merge()?))
     }
 
-    /// Creates a step that deletes an entity if it exists, unless a newer change to the same source has been applied. If another source was the last to write
-    /// the entity, the step changes nothing.
+    /// Creates a step that deletes an entity if it exists. The step is skipped if a newer change to the same source has been applied. If another source was the
+    /// last to write the entity, the step changes nothing.
     ///
     /// # Errors
     /// Any error from encoding the key.
@@ -247,8 +249,8 @@ impl Step {
         Self::Call { name, version: 0, payload }
     }
 
-    /// Removes the guard from a step that writes an entity. Use this if the target is written only once, or if the step that arrives last may win. This saves a
-    /// read, and a guard row per target. Other steps are returned unchanged.
+    /// Removes the guard from a step that writes an entity. Use this if the target is written only once, or if the last step to arrive may win. It saves a
+    /// read, and one guard row per target. Other steps are returned unchanged.
     #[must_use]
     pub fn unguarded(self) -> Self {
         match self {

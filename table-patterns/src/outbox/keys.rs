@@ -5,7 +5,7 @@ use table_core::{Error, Result, limits};
 
 use crate::outbox::fault::OutboxFault;
 
-/// The prefix of the `RowKey`s of guards. It is followed by the guarded entity's RowKey.
+/// The prefix of the `RowKey`s of guards. The guarded entity's RowKey follows it.
 pub const GUARD_PREFIX: &str = "\u{FFFC}guard_";
 
 /// Returns the key of the guard for a target entity.

@@ -6,10 +6,10 @@ use table_core::{Error, ErrorCode, Result};
 
 use crate::outbox::fault::OutboxFault;
 
-/// A request that a [`Step`](crate::outbox::Step) passes, as JSON, to the [`Handler`](crate::work::Handler) for its type.
+/// A request to the [`Handler`](crate::work::Handler) for its type. A [`Step`](crate::outbox::Step) contains it as JSON.
 ///
-/// The name identifies the handler, and the version identifies the format of the JSON. A field added in a later version needs `#[serde(default)]`, or a
-/// [`decode`](Self::decode) that converts older messages. A worker leaves a message with a later version for workers that support this version.
+/// The name identifies the handler, and the version identifies the format of the JSON. If a later version adds a field, the field needs `#[serde(default)]`, or
+/// [`decode`](Self::decode) must convert older messages. A worker leaves a message with a later version for workers that support this version.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -40,13 +40,13 @@ use crate::outbox::fault::OutboxFault;
 pub trait Message: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The name of the message type. It must be unique among the message types of the outbox. It is stored, so keep it if the type is renamed.
     const NAME: &'static str;
-    /// The version of the JSON that this program writes, starting at 1. Increase it when older programs would no longer be able to read the message.
+    /// The version of the JSON that this program writes, starting at 1. Increase it whenever older programs can no longer read the message.
     const VERSION: u32;
 
     /// Decodes JSON written with the given version. The version never exceeds [`VERSION`](Self::VERSION).
     ///
     /// # Errors
-    /// `Corrupted` if the JSON is invalid. The intent becomes poison immediately, because later attempts would fail too.
+    /// `Corrupted` if the JSON is invalid. The intent then becomes poison immediately, because later attempts would also fail.
     fn decode(version: u32, text: &str) -> Result<Self> {
         serde_json::from_str(text)
             .map_err(|source| Error::of(OutboxFault::Message { name: Self::NAME, version, source }))

@@ -1,4 +1,4 @@
-//! Notes that workers and sweeps add to outbox rows: claims, failed attempts, and sent messages.
+//! Notes in outbox rows. Workers and sweeps add them to record claims, failed attempts and sent messages.
 
 use table_core::etag::IfMatch;
 use table_core::operation::{Operation, OperationKind};
@@ -10,20 +10,20 @@ use crate::outbox::rows::{ATTEMPTS, CLAIM, ERROR, NOT_BEFORE, PROMPTED, Pending,
 /// A note that a worker or a sweep adds to an outbox row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Note<'a> {
-    /// At the given time, a sweep sent a message for the row.
+    /// A sweep has sent a message for the row at the given time.
     Prompted(u64),
-    /// A worker has claimed the row until a given time. Contains the claim's identifier and the number of started attempts.
+    /// A worker has claimed the row until the time `until`. Contains the claim's identifier and the number of started attempts.
     Claimed { by: &'a str, attempts: u32, until: u64, wait: u64 },
-    /// An attempt has failed. Contains the number of attempts that count towards the poison limit, and the earliest time of the next attempt. If `error`
-    /// is `None`, the row keeps its last error.
+    /// An attempt has failed. Contains the number of attempts that count towards the poison limit, and the earliest time of the next attempt. If `error` is
+    /// `None`, the row keeps its last error.
     Failed { error: Option<&'a str>, attempts: u32, until: u64, wait: u64 },
 }
 
 impl Pending {
-    /// Returns the operation that adds a note to the row. It fails if another worker has changed the row in the meantime.
+    /// Returns the operation that adds a note to the row. The operation fails if another worker has changed the row in the meantime.
     pub(crate) fn note(&self, note: Note<'_>) -> Result<Operation> {
         let mut writer = RowWriter::with_capacity(6);
-        // IMPORTANT: writing the note changes the row's Timestamp, so the version is stored as a property. Otherwise, the intent's steps would appear newer
+        // IMPORTANT: writing the note changes the row's Timestamp, so the version is stored as a property. Without it, the intent's steps would appear newer
         // than they are.
         writer.property(VERSION, number(self.version));
         match note {
@@ -53,7 +53,7 @@ impl Pending {
         Ok(Operation { row_key: self.place.row_key.to_row_key(), kind })
     }
 
-    /// Returns the row with its notes, but without properties that other programs have added.
+    /// Returns the row with its notes. Properties that other programs have added are omitted.
     fn noted(&self) -> Result<Row> {
         let mut writer = RowWriter::with_capacity(4);
         let numbers = [(PROMPTED, self.prompted), (NOT_BEFORE, Some(self.not_before)), (WAIT, self.wait)];
@@ -69,7 +69,7 @@ impl Pending {
     }
 }
 
-/// Returns an intent's row as it was recorded, without the notes of workers and sweeps.
+/// Returns an intent's row as it was recorded, without the notes that workers and sweeps have added.
 pub(crate) fn without_notes(row: &Row) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(row.view().len());
     for property in row.view().properties() {

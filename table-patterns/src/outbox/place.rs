@@ -1,4 +1,4 @@
-//! Keys and locations of the outbox rows that messages refer to.
+//! Keys and locations of outbox rows. Messages refer to these rows.
 
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -6,26 +6,26 @@ use table_core::{Error, Result};
 
 use crate::outbox::fault::OutboxFault;
 
-/// The prefix of the `RowKey`s of outbox rows. It is followed by the hash of the changed entity's `RowKey` in 16 digits, and by 16 random digits.
+/// The prefix of the `RowKey`s of outbox rows. It is followed by 16 digits, the hash of the changed entity's `RowKey`, and by 16 random digits.
 pub const OUTBOX_PREFIX: &str = "\u{FFFC}outbox_";
 
-/// The prefix of the `RowKey`s of poison intents. It is followed by the digits in the key of the original outbox row.
+/// The prefix of the `RowKey`s of poison intents. It is followed by the digits of the original outbox row's key.
 pub const POISON_PREFIX: &str = "\u{FFFC}poison_";
 
 /// The `RowKey` of an outbox row.
 ///
-/// Anyone who can write to the queue can send a message that refers to any row in any table. This type accepts only keys of outbox rows, so no message can make
-/// a worker claim, move or delete an entity or a row of another pattern.
+/// Anyone who can write to the queue can send a message that refers to any row in any table. This type accepts only keys of outbox rows. No message can
+/// therefore make a worker claim, move or delete an entity or a row of another pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct OutboxKey(RowKey);
 
 impl OutboxKey {
-    /// Converts a key to an outbox key; returns `None` if it has a different prefix.
+    /// Converts a key to an outbox key. Returns `None` if the key has a different prefix.
     pub(crate) fn of(row_key: RowKey) -> Option<Self> {
         row_key.as_str().starts_with(OUTBOX_PREFIX).then_some(Self(row_key))
     }
 
-    /// Returns the pending key for a stored key. For a poison row, this is the key that the row had while it was pending.
+    /// Returns the pending key for a stored key. For a poison row, this is the key that the row had when it was pending.
     ///
     /// # Errors
     /// `Corrupted` if the row is not an outbox row.
@@ -45,20 +45,20 @@ impl OutboxKey {
         self.0.clone()
     }
 
-    /// Returns the key that the row has as a poison row.
+    /// Returns the key of this row as a poison row.
     pub(crate) fn poison(&self) -> Result<RowKey> {
         let rest = self.as_str().strip_prefix(OUTBOX_PREFIX).unwrap_or_default();
         RowKey::new([POISON_PREFIX, rest].concat())
     }
 
-    /// Returns the part of the key that identifies the changed entity (the source). All intents of one source share it. For different sources, it almost always
-    /// differs.
+    /// Returns the part of the key that identifies the source (the changed entity). It is the same for all intents of one source, and almost always differs
+    /// between sources.
     pub(crate) fn source(&self) -> &str {
         recorded_source(&self.0).unwrap_or(self.as_str())
     }
 }
 
-/// Returns the part of an outbox row's key that identifies the changed entity, or `None` if it is not the key of an outbox row.
+/// Returns the part of an outbox row's key that identifies the changed entity. Returns `None` for any other key.
 pub(crate) fn recorded_source(row_key: &RowKey) -> Option<&str> {
     let row_key = row_key.as_str();
     row_key.starts_with(OUTBOX_PREFIX).then(|| row_key.get(..OUTBOX_PREFIX.len() + 16).unwrap_or(row_key))
@@ -78,7 +78,7 @@ impl Place {
         EntityKey { partition_key: self.partition_key.clone(), row_key: self.row_key.to_row_key() }
     }
 
-    /// Returns the key that the row has as a poison row.
+    /// Returns the key of this row as a poison row.
     pub(crate) fn poison_key(&self) -> Result<EntityKey> {
         Ok(EntityKey { partition_key: self.partition_key.clone(), row_key: self.row_key.poison()? })
     }

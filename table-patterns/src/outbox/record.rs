@@ -1,4 +1,4 @@
-//! The writer side of an outbox: records intents in transactions, and notifies workers.
+//! The writer's side of an outbox: records intents in transactions, and notifies workers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::outbox::seal::{Place, Seals};
 use crate::outbox::work::Work;
 use crate::timestamp_order;
 
-/// An outbox that records intents in the same transactions as the changes, and notifies workers through a queue. Clones share one outbox.
+/// An outbox. It records intents in the same transactions as the changes, and notifies workers through a queue. Clones share one outbox.
 ///
 /// ```
 /// # use table_patterns::{Engine, Entity, EntityKey, PartitionKey, QueueName, RowKey, TableName, TableStore, Transaction};
@@ -91,13 +91,11 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(())
     }
 
-    /// Returns the operation that records an intent, for programs that build their own transactions.
-    /// Add it to the transaction that makes the change, in the same partition.
-    ///
-    /// If you retry the transaction, call this function again before each attempt, because each attempt needs a new row.
+    /// Returns the operation that records an intent, for programs that build their own transactions. Add the operation to the transaction that makes the
+    /// change, in the same partition. Before each attempt to commit the transaction, call this function again, because each attempt needs a new row.
     ///
     /// # Errors
-    /// - `InvalidInput` if the intent has no steps, or has two guarded steps with the same target.
+    /// - `InvalidInput` if the intent has no steps, or if two guarded steps have the same target.
     /// - `EntityTooLarge` if the intent does not fit into one row.
     /// - `PropertyValueTooLarge` if a guarded target's RowKey is too long for its guard.
     /// - `Unsupported` if guarded steps have no [version](Intent::version) and the store's
@@ -111,11 +109,11 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
 
     /// Records an intent in the transaction that makes the change.
     ///
-    /// [`submit`](Self::submit) seals the record. If you submit the transaction directly to the store instead, [seal](Self::seal) it first, because workers do
-    /// not perform the steps of an unsealed record.
+    /// [`submit`](Self::submit) seals the record. If you submit the transaction directly to the store, [seal](Self::seal) it first. Workers do not perform the
+    /// steps of an unsealed record.
     ///
     /// # Errors
-    /// - `InvalidInput` if the transaction records another intent of the same source, and both intents have a guarded step with the same target. Both steps
+    /// - `InvalidInput` if the transaction records another intent of the same source, and both intents have a guarded step with the same target. These steps
     ///   would have the same version, so workers would skip one of them.
     /// - Any error from [`operation`](Self::operation) or [`Transaction::push`].
     pub fn record(&self, transaction: &mut Transaction, intent: &Intent) -> Result<()> {
@@ -137,13 +135,13 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         registry::register(store, registered, table, partition_key, pace.now()).await
     }
 
-    /// Treats a partition as registered for the lifetime of this outbox, because the program that issued the [grant](crate::grant) has registered it.
+    /// Treats a partition as registered for the lifetime of this outbox. The program that issued the [grant](crate::grant) has registered it.
     pub(crate) fn assume_registered_partition(&self, table: &TableName, partition_key: &PartitionKey) {
         self.0.registered.assume(table, partition_key);
         self.seals().grant();
     }
 
-    /// Notifies workers that a partition contains intents. If the message is lost, the work is only delayed, because sweeps find the rows.
+    /// Notifies workers that a partition contains intents. If the message is lost, the work is only delayed: sweeps find the rows.
     ///
     /// # Errors
     /// Any error from the queue store.
@@ -151,9 +149,9 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.send_work(&Work::partition(table, partition_key)).await
     }
 
-    /// Submits a transaction that records intents: registers the partition, submits the transaction, and notifies the workers.
+    /// Submits a transaction that records intents. Also registers the partition before, and notifies the workers afterwards.
     ///
-    /// If only the notification fails, the call succeeds, because a sweep finds the rows.
+    /// If only the notification fails, the call still succeeds: a sweep will find the rows.
     ///
     /// # Errors
     /// Any error from the store.
@@ -162,7 +160,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.register(table, &partition_key).await?;
         let transaction = self.seal(table, transaction).await?;
         let committed = self.store().submit(table, transaction).await?;
-        // The change and its record are stored, so a sweep finds the record if the message is lost.
+        // The change and its record are stored. If the message is lost, a sweep finds the record.
         let _ = self.notify(table, &partition_key).await;
         Ok(committed)
     }
@@ -171,8 +169,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// [version](Intent::version).
     ///
     /// # Errors
-    /// `InvalidInput` if a guarded step has no version; `RequestBodyTooLarge` if the JSON exceeds 40 KiB, or the message exceeds 56 KiB. Each quotation mark in
-    /// a payload takes four bytes of the message. If an intent is too large, record it as a row instead.
+    /// `InvalidInput` if a guarded step has no version; `RequestBodyTooLarge` if the JSON exceeds 40 KiB, or the message exceeds 56 KiB. In the message, each
+    /// quotation mark of a payload takes four bytes. If an intent is too large, record it as a row instead.
     pub async fn enqueue(
         &self,
         table: &TableName,
@@ -187,7 +185,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.send_work(&work).await
     }
 
-    /// Returns `true` if the JSON of an intent from the queue has a valid seal, which proves that a program with the outbox's key sent it.
+    /// Returns `true` if an intent from the queue has a valid seal. The seal proves that a program with the outbox's key sent the intent.
     pub(crate) async fn is_genuine(
         &self,
         table: &TableName,
@@ -205,7 +203,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(())
     }
 
-    /// Returns the approximate numbers of messages in the work queue, including hidden messages, and in the poison queue.
+    /// Returns the approximate numbers of messages in the work queue and in the poison queue. Hidden messages in the work queue are included.
     ///
     /// # Errors
     /// Any error from the queue store.

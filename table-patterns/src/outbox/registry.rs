@@ -1,15 +1,18 @@
-//! The registry of partitions with outbox rows. Sweeps use it to find these partitions without scanning the tables. Feeds use the same format for their
-//! registry, [`FEEDS`](crate::feed::FEEDS).
+//! The registry of partitions with outbox rows. With it, sweeps find these partitions without scanning the tables. The registry of feeds,
+//! [`FEEDS`](crate::feed::FEEDS), has the same format.
 //!
-//! A partition is registered before the first intent is recorded in it. It remains registered, because a writer that is suspended, or whose clock is wrong, may
-//! rely on the registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and was last registered at least two hours ago. Later
-//! sweeps read only a random sample of the quiet partitions. The mark is removed by a writer that registers the partition again, or by a sweep that finds a
-//! pending row. Writers repeat their registrations hourly, according to their own clocks.
+//! A partition is registered before the first intent is recorded in it. It remains registered: a writer that is suspended, or whose clock is wrong, may rely on
+//! the registration indefinitely. Writers repeat their registrations hourly, by their own clocks.
 //!
-//! Erasing a tenant marks the registrations of the tenant's partitions as erased instead of removing them, because running writers still rely on them. Two
-//! hours later, according to the store's clock, a sweep removes the registrations. If a writer registers a partition again in the meantime, the mark is removed
-//! and the registration stays. Issuing a grant always registers the grant's partition, because the bearer relies on the registration without a time limit. It
-//! also [keeps](kept) the partition active until the grant expires.
+//! If a partition has no pending rows and was last registered at least two hours ago, a sweep marks it as *quiet*. Later sweeps read only a random sample of
+//! the quiet partitions. The mark is removed when a writer registers the partition again, or when a sweep finds a pending row.
+//!
+//! When a tenant is erased, the registrations of its partitions are marked as erased. They are not removed, because running writers still rely on them. Two
+//! hours later, by the store's clock, a sweep removes the registrations. If a writer registers a partition again in the meantime, the mark is removed and the
+//! registration stays.
+//!
+//! When a grant is issued, its partition is always registered, because the bearer relies on the registration without a time limit. The grant also [keeps](kept)
+//! the partition active until it expires.
 
 mod chosen;
 pub(crate) mod kept;
@@ -37,26 +40,25 @@ use crate::paging::{Pages, none_if_missing};
 
 pub(crate) use chosen::chosen;
 
-/// The partition of the registry table that contains the seal keys. Its name cannot clash with a partition of registrations, because their names have a
-/// different format.
+/// The partition of the registry table that contains the seal keys. Partitions of registrations have names in a different format, so their names cannot clash
+/// with this one.
 pub(crate) const KEYS: &str = "keys";
 
-/// The registry table. The `PartitionKey` consists of the registered table's name in lower case and one of 16 buckets; the `RowKey` is the partition.
-///
-/// This table is omitted from listings of the program's tables.
+/// The registry table. Its `PartitionKey` consists of the registered table's name in lower case and one of 16 buckets; its `RowKey` is the partition. Listings
+/// of the program's tables omit this table.
 pub const REGISTRY: &str = table_core::table::OUTBOXES;
 
-/// The period during which a writer relies on its registration of a partition. After this period, it registers the partition again.
+/// The period during which a writer relies on its registration of a partition. Afterwards, it registers the partition again.
 const TRUSTED: Duration = Duration::from_secs(60 * 60);
-/// The period after its last registration during which a partition without pending rows counts as active.
+/// The period for which a partition without pending rows counts as active after its last registration.
 const ACTIVE: Duration = Duration::from_secs(2 * 60 * 60);
-/// The partition of the row that sweeps write to obtain the store's time from its Timestamp.
+/// The partition of a row from whose Timestamp sweeps learn the store's time. They write the row for this purpose.
 const SWEEPS: &str = "sweeps";
 const BUCKETS: u32 = 16;
 /// The maximum number of registered partitions that a writer remembers.
 const REMEMBERED: usize = 100_000;
 
-/// The partitions that this process has registered, with the registration times, and the partitions that it assumes another program has registered.
+/// The partitions that this process has registered, with the registration times, and those that it assumes another program has registered.
 #[derive(Debug, Default)]
 pub(crate) struct Registered {
     own: Mutex<HashMap<(String, String), u64>>,
@@ -64,7 +66,7 @@ pub(crate) struct Registered {
 }
 
 impl Registered {
-    /// Treats a partition as registered by another program, without checking that it is.
+    /// Treats a partition as registered by another program, without a check.
     pub(crate) fn assume(&self, table: &TableName, partition_key: &PartitionKey) {
         let id = (table.folded().to_owned(), partition_key.as_str().to_owned());
         self.assumed.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
@@ -83,7 +85,7 @@ pub(crate) struct Entry {
     pub(crate) is_quiet: bool,
     /// `true` if the partition is marked as erased.
     pub(crate) is_erased: bool,
-    /// The rows that keep the partition active while grant bearers may write to it.
+    /// The rows that keep the partition active while the bearers of grants may write to it.
     kept: Vec<KeptRow>,
 }
 
@@ -139,7 +141,7 @@ pub(crate) async fn register<S: TableStore>(
     Ok(())
 }
 
-/// Registers a partition and removes its marks, even if this process has registered the partition within the last hour.
+/// Registers a partition and removes its marks, even if this process has already registered it within the last hour.
 pub(crate) async fn renew<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -170,7 +172,7 @@ fn entry_row(table: &TableName, mark: Option<Mark>) -> Row {
     writer.finish()
 }
 
-/// Returns the store's time, in ticks, by writing a row and reading its Timestamp.
+/// Writes a row and reads its Timestamp. Returns this Timestamp, the store's time, in ticks.
 pub(crate) async fn store_time<S: TableStore>(store: &S) -> Result<u64> {
     let key = EntityKey::new(SWEEPS, "time")?;
     put(store, &key, RowWriter::with_capacity(0).finish()).await?;
@@ -217,15 +219,15 @@ fn entry(row: EntityRef<'_>) -> Result<Entry> {
     })
 }
 
-/// Returns `true` if a partition is not marked as quiet, and was last registered at least two hours ago.
+/// Returns `true` if a partition is not marked as quiet and was last registered at least two hours ago.
 pub(crate) fn may_be_quiet(entry: &Entry, now: u64) -> bool {
     !entry.is_quiet && now.saturating_sub(entry.registered) >= ticks_of(ACTIVE)
 }
 
 /// Marks a partition without pending rows as quiet if it was last registered at least two hours ago. Returns `true` if it was marked. `now` must be the store's
-/// time. With a fast local clock, partitions would be marked while writers still rely on their registrations.
+/// time: with a fast local clock, partitions would be marked while writers still rely on their registrations.
 ///
-/// The write is conditional on the registry row's `ETag`, so it does not mark a partition that is concurrently registered again.
+/// The write is conditional on the registry row's `ETag`. A partition that is registered again at the same time is therefore not marked.
 pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {
     if !may_be_quiet(entry, now) {
         return Ok(false);
@@ -236,7 +238,7 @@ pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64
 
 /// Removes the mark from a quiet partition that contains a pending row.
 ///
-/// The write is conditional on the registry row's `ETag`, so it does not overwrite the mark of a concurrent erasure.
+/// The write is conditional on the registry row's `ETag`. It therefore does not overwrite the mark of a concurrent erasure.
 pub(crate) async fn unmark<S: TableStore>(store: &S, entry: &Entry) -> Result<()> {
     if entry.is_quiet {
         let row = entry_row(&entry.table, None);
@@ -283,7 +285,7 @@ pub(crate) async fn mark_erased<S: TableStore>(
 
 /// Removes the registration of an erased partition once no writer can rely on it any longer. `now` is the store's time.
 ///
-/// The deletion is conditional on the registry row's `ETag`, so a concurrent registration is not removed.
+/// The deletion is conditional on the registry row's `ETag`. A concurrent registration is therefore not removed.
 pub(crate) async fn remove_erased<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<()> {
     if now.saturating_sub(entry.registered) < ticks_of(ACTIVE) {
         return Ok(());

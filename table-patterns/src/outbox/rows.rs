@@ -1,4 +1,4 @@
-//! Outbox rows. Each row contains an intent, and is stored in the partition of its change.
+//! Outbox rows. Each row contains an intent and is stored in the partition of the intent's change.
 
 use std::ops::Bound;
 
@@ -17,7 +17,7 @@ use crate::outbox::keys::hash;
 use crate::outbox::place::{OUTBOX_PREFIX, OutboxKey, POISON_PREFIX, Place};
 use crate::outbox::text;
 
-/// The maximum number of properties into which an intent's JSON is split.
+/// The maximum number of properties that contain the JSON of one intent.
 const PARTS: usize = 15;
 const INTENT: [&str; PARTS] = [
     "Intent", "Intent1", "Intent2", "Intent3", "Intent4", "Intent5", "Intent6", "Intent7", "Intent8",
@@ -30,7 +30,7 @@ pub(crate) const NOT_BEFORE: &str = "NotBefore";
 pub(crate) const WAIT: &str = "Wait";
 pub(crate) const CLAIM: &str = "Claim";
 pub(super) const ERROR: &str = "Error";
-/// The maximum length, in bytes, of a claim identifier or a seal. This crate never writes longer values.
+/// The maximum length of a claim identifier or a seal, in bytes. This crate never writes longer values.
 const TOKEN: usize = 256;
 /// The maximum length of an error, in characters.
 pub(crate) const ERROR_CHARS: usize = 1_000;
@@ -74,7 +74,8 @@ fn prefix_of(source: &RowKey) -> String {
     format!("{OUTBOX_PREFIX}{:016x}", hash(source.as_str().bytes()))
 }
 
-/// Returns two key ranges that contain one changed entity's pending rows and poison rows. They may also contain rows of other entities with the same hash.
+/// Returns two key ranges: one for the pending rows of a changed entity, and one for its poison rows. They may also contain rows of other entities with the
+/// same hash.
 pub(crate) fn ranges_of(source: &EntityKey) -> [KeyRange; 2] {
     let pending = prefix_of(&source.row_key);
     let aside = pending.replacen(OUTBOX_PREFIX, POISON_PREFIX, 1);
@@ -86,7 +87,7 @@ pub(crate) fn range(partition_key: &PartitionKey) -> KeyRange {
     KeyRange::rows(partition_key.as_str(), TextRange::prefix(OUTBOX_PREFIX))
 }
 
-/// Returns the key range of the pending outbox rows in one partition that follow the row with the given key.
+/// Returns the key range of the pending outbox rows in one partition after the row with the given key.
 pub(crate) fn range_after(partition_key: &PartitionKey, after: Option<&RowKey>) -> KeyRange {
     let mut range = range(partition_key);
     if let Some(after) = after {
@@ -107,30 +108,30 @@ pub(crate) fn everywhere() -> KeyRange {
 pub(crate) struct Pending {
     pub(crate) place: Place,
     pub(crate) etag: ETag,
-    /// The Timestamp of the transaction that made the change. The first update of the row stores the version as a property, because the update changes the
-    /// row's own Timestamp.
+    /// The Timestamp of the transaction that made the change. The first update of the row stores it as a property, because the update changes the row's own
+    /// Timestamp.
     pub(crate) version: u64,
     /// The time at which a sweep last sent a message for the row.
     pub(crate) prompted: Option<u64>,
     /// The number of started attempts.
     pub(crate) attempts: u32,
-    /// Workers ignore the row until this time, because it is claimed or because its last attempt failed.
+    /// The time until which workers ignore the row, because it is claimed or because its last attempt failed.
     pub(crate) not_before: u64,
-    /// The length of the wait that ends at `not_before`, in ticks, or `None` if an earlier release recorded the wait.
+    /// The length of the wait that ends at `not_before`, in ticks. `None` if an earlier release recorded the wait.
     pub(crate) wait: Option<u64>,
     /// The identifier of the current or last claim.
     pub(crate) claim: Option<String>,
     /// The error of the last attempt.
     pub(crate) error: Option<String>,
     pub(crate) seal: Option<String>,
-    /// `false` if the row has no space for a note, because another program wrote the row. In that case, adding a note replaces the row and removes the
-    /// properties that other programs have added.
+    /// `false` if the row has no space for a note, because another program wrote it. Adding a note then replaces the row and removes the properties that other
+    /// programs have added.
     pub(crate) has_space: bool,
     text: Vec<u8>,
 }
 
 impl Pending {
-    /// Reads a pending row or a poison row. For a poison row, the result contains the row's location from when it was pending.
+    /// Reads a pending row or a poison row. The location of a poison row is the location that it had when it was pending.
     pub(crate) fn read(table: &TableName, entity: EntityRef<'_>) -> Result<Self> {
         let partition_key = PartitionKey::new(entity.partition_key)?;
         let row_key = OutboxKey::of_stored(entity.row_key)?;
@@ -154,8 +155,7 @@ impl Pending {
         let bytes = entity_bytes(place.partition_key.as_str(), place.row_key.as_str(), Some(&row.to_row()));
         Ok(Self {
             // IMPORTANT: the seal does not cover this property, so anyone who may write to the partition can change it. Within one store, a change cannot be
-            // later than its row, so the version is limited to the row's Timestamp. `docs/clocks.md` describes rows that were copied from a store with a fast
-            // clock.
+            // later than its row, so the version is limited to the row's Timestamp. `docs/clocks.md` describes rows copied from a store with a fast clock.
             version: number(VERSION)?.map_or(row.timestamp(), |version| version.min(row.timestamp())),
             prompted: number(PROMPTED)?,
             attempts: number(ATTEMPTS)?.map_or(0, |attempts| u32::try_from(attempts).unwrap_or(u32::MAX)),
@@ -191,7 +191,7 @@ impl Pending {
         Ok([self.done(), Operation { row_key: self.place.row_key.poison()?, kind }])
     }
 
-    /// Returns the operations that make a poison row pending again, with its number of attempts reset to 0. The version of the change is kept.
+    /// Returns the operations that make a poison row pending again. Its number of attempts is reset to 0, and the version of the change is kept.
     pub(crate) fn back(&self) -> Result<[Operation; 2]> {
         let delete = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
         let delete = Operation { row_key: self.place.row_key.poison()?, kind: delete };
@@ -199,7 +199,7 @@ impl Pending {
         Ok([delete, Operation { row_key: self.place.row_key.to_row_key(), kind }])
     }
 
-    /// Returns the row without the notes on claims and delays.
+    /// Returns the row without its notes about claims and delays.
     pub(super) fn row(&self, attempts: u32) -> Row {
         let mut writer = RowWriter::with_capacity(5);
         write_text(&mut writer, &self.text);
@@ -216,23 +216,23 @@ impl Pending {
         writer.finish()
     }
 
-    /// Sets the row's `ETag` after a note was written. If the store has not returned a new `ETag`, the old one is kept.
+    /// Sets the row's `ETag` after a note has been written. If the store returned no new `ETag`, the old one is kept.
     pub(crate) fn versioned(&mut self, etag: Option<ETag>) {
         self.has_space = true;
         self.etag = etag.unwrap_or_else(|| self.etag.clone());
     }
 
-    /// Returns the operation that deletes the row of a completed intent. It fails if another worker has changed the row in the meantime.
+    /// Returns the operation that deletes the row of a completed intent. The operation fails if another worker has changed the row in the meantime.
     pub(crate) fn done(&self) -> Operation {
         let kind = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
         Operation { row_key: self.place.row_key.to_row_key(), kind }
     }
 }
 
-/// Adds the version of the change to a pending row. This preserves the version when the row is copied and gets a new Timestamp. Returns `None` for any other
+/// Adds the version of the change to a pending row. The version is then preserved when the row is copied and gets a new Timestamp. Returns `None` for any other
 /// row, or if the row already contains the version.
 ///
-/// Without this property, a change copied to another store would get the Timestamp of the copy as its version, and the order of changes would be lost.
+/// Without this property, the version of a copied change would be the Timestamp of the copy, and the order of changes would be lost.
 pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     if !entity.row_key.starts_with(OUTBOX_PREFIX) || entity.row.find(VERSION, &mut 0)?.is_some() {
         return Ok(None);
@@ -243,8 +243,8 @@ pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     row::merge(entity.row, patch.finish().view()).map(Some)
 }
 
-/// Returns `true` if the property contains the version of an outbox row's change. The property is optional: if it is missing, the row's Timestamp is the
-/// version.
+/// Returns `true` if the property contains the version of an outbox row's change. The property is optional. If it is missing, the version is the row's
+/// Timestamp.
 pub(crate) fn is_version(row_key: &str, property: &str) -> bool {
     row_key.starts_with(OUTBOX_PREFIX) && property == VERSION
 }

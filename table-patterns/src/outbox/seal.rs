@@ -1,13 +1,13 @@
-//! Seals for intents. They ensure that only programs with an outbox's key can make a worker write to other partitions.
+//! Seals for intents. They ensure that a worker writes to other partitions only for programs that have the outbox's key.
 //!
-//! An outbox row is in the partition of its change, where the bearer of a SAS may also be able to write. A worker has more permissions than this bearer. For
-//! this reason, each intent has a seal: an HMAC-SHA256 of its table, key and JSON, computed with a secret key of the program (the *seal key*). Workers perform
-//! no step of an intent without a valid seal. The only exceptions are pattern steps that update derived rows to match the entities in the same partition as the
-//! intent.
+//! An outbox row is in the partition of its change, where the bearer of a SAS may also be able to write. A worker has more permissions than this bearer.
+//! Therefore, each intent has a seal: an HMAC-SHA256 of its table, key and JSON, computed with a secret key of the program (the *seal key*). Workers perform no
+//! step of an intent without a valid seal. The only exceptions are steps of patterns that update derived rows, if the rows must match entities in the partition
+//! of the intent.
 //!
 //! The default key is a random key in the registry table, which a SAS for another table cannot access. The first program that needs the key creates it.
-//! [`Outbox::sealed_by`] uses other keys. If intents are copied to another store, the programs there accept them only if they use the same key. Use
-//! `sealed_by`, or copy the registry table too.
+//! [`Outbox::sealed_by`] uses other keys. If intents are copied to another store, the programs there accept them only if they use the same key. To achieve
+//! this, use `sealed_by`, or also copy the registry table.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,7 +30,7 @@ use crate::outbox::fault::OutboxFault;
 use crate::outbox::registry::{self, KEYS, REGISTRY};
 use crate::outbox::rows::alone;
 
-/// The minimum length, in bytes, of a key set by a program. A shorter key could be guessed.
+/// The minimum length of a key that a program sets, in bytes. A shorter key could be guessed.
 const KEY_BYTES: usize = 16;
 
 /// A seal key. Each seal identifies its key by the first digits of the key's hash.
@@ -49,7 +49,7 @@ impl Key {
 
     fn mac(&self, place: Place<'_>, text: &[u8]) -> Option<Hmac<Sha256>> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.secret).ok()?;
-        // No key contains U+0000, so it separates the parts unambiguously.
+        // No key contains U+0000. It can therefore separate the parts.
         for part in [place.table.folded(), place.partition_key.as_str(), place.row_key] {
             mac.update(part.as_bytes());
             mac.update(&[0]);
@@ -59,7 +59,7 @@ impl Key {
     }
 }
 
-/// The location of an intent's JSON, which the seal also covers. The `RowKey` is empty for an intent in a queue message.
+/// The location of an intent's JSON, which the seal covers as well. The `RowKey` is empty for an intent in a queue message.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) table: &'a TableName,
@@ -76,7 +76,7 @@ struct Known {
     keys: Option<Arc<[Key]>>,
     /// `true` if the program has set the keys itself.
     are_given: bool,
-    /// `true` if the program has a [grant](crate::grant) for one partition. It may then lack permission to read the keys.
+    /// `true` if the program has a [grant](crate::grant) for one partition. It may then not be permitted to read the keys.
     is_granted: bool,
 }
 
@@ -85,7 +85,7 @@ impl Seals {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Checks the keys set by the program.
+    /// Checks the keys that the program has set.
     ///
     /// # Errors
     /// `InvalidInput` if the list passed to `sealed_by` is empty, or if one of its keys is too short.
@@ -105,14 +105,15 @@ impl Seals {
         (known.keys, known.are_given) = (Some(keys), true);
     }
 
-    /// Allows the program to continue without keys if it lacks permission to read them.
+    /// Allows the program to continue without keys if it is not permitted to read them.
     pub(crate) fn grant(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_granted = true;
     }
 
-    /// Adds a new key to the keys in the store, and uses it for new seals.
+    /// Adds a new key to the keys in the store. New seals use this key.
     pub(super) async fn rotate<S: TableStore>(&self, store: &S, now: u64) -> Result<()> {
-        // The new key's number must be larger than all others. The time alone does not ensure this, because an earlier rotation may have used a fast clock.
+        // The new key's number must be larger than all others. The time alone does not ensure this, because the clock of an earlier rotation may have been
+        // fast.
         let newest = keys_in(store).await?.last().map_or(0, |(row_key, _)| number_of(row_key));
         add(store, now.max(newest.saturating_add(1))).await?;
         self.load(store, true).await.map(drop)
@@ -146,9 +147,8 @@ impl Seals {
         if let Some(keys) = known.clone().filter(|_| are_given || !again) {
             return Ok(keys);
         }
-        // IMPORTANT: the store reports an expired signature or a wrong clock in the same way as a missing permission, so known keys are kept if the store
-        // refuses the read. A program that is expected to have keys fails, because if it recorded an intent without a seal instead, the intent would become
-        // poison.
+        // IMPORTANT: the store reports an expired signature or a wrong clock in the same way as a missing permission. If the store refuses the read, known keys
+        // are therefore kept. A program that should have keys fails instead of recording an intent without a seal, which would become poison.
         let keys: Arc<[Key]> = match stored(store).await {
             Err(error) if is_denied(error.code()) && (known.is_some() || is_granted) => {
                 known.unwrap_or_default()
@@ -159,7 +159,7 @@ impl Seals {
         Ok(keys)
     }
 
-    /// Returns the seal for JSON stored at a location, or `None` if the program has a grant and no keys.
+    /// Returns the seal for JSON stored at a location. Returns `None` if the program has a grant and no keys.
     pub(crate) async fn seal<S: TableStore>(
         &self,
         store: &S,
@@ -173,7 +173,7 @@ impl Seals {
         }))
     }
 
-    /// Returns `true` if a seal is valid, that is, if it was created for this JSON and this location with one of the keys.
+    /// Returns `true` if a seal is valid: one of the keys was used to create it for this JSON and this location.
     pub(crate) async fn is_genuine<S: TableStore>(
         &self,
         store: &S,
@@ -218,7 +218,7 @@ async fn keys_in<S: TableStore>(store: &S) -> Result<Vec<(String, Key)>> {
     Ok(keys)
 }
 
-/// Sorts keys by their number. A store may return rows in any order, and numbers of different lengths are not in numeric order if sorted as strings.
+/// Sorts keys by their number. A store may return rows in any order, and the numbers may have different lengths, so the order of their strings is not numeric.
 fn in_order(keys: &mut [(String, Key)]) {
     keys.sort_by(|(one, _), (other, _)| (number_of(one), one).cmp(&(number_of(other), other)));
 }

@@ -1,4 +1,4 @@
-//! The outbox functions that seal intents and manage the seal keys.
+//! Functions of the outbox that seal intents and manage the seal keys.
 
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
@@ -13,12 +13,12 @@ use crate::outbox::rows;
 use crate::outbox::seal::Place;
 
 impl<S: TableStore, Q> Outbox<S, Q> {
-    /// Sets the seal keys. They are used instead of the keys in the store. New intents are sealed with the first key, and seals made with any of the keys are
-    /// accepted. Each key must have at least 16 bytes, and should be random. If a key is shorter or the list is empty, recording intents and receiving messages
-    /// fail with `InvalidInput`.
+    /// Sets the seal keys, which replace the keys in the store. New intents are sealed with the first key. Seals made with any of the keys are accepted. Each
+    /// key must have at least 16 bytes, and should be random. If a key is shorter, or if the list is empty, recording intents and receiving messages fail with
+    /// `InvalidInput`.
     ///
-    /// To rotate keys, first give all programs the old key followed by the new key, so that they accept both. Then swap the two, so that programs seal with the
-    /// new key. Remove the old key once all intents sealed with it are done.
+    /// To rotate keys, first give all programs the old key followed by the new key, so that they accept both. Then swap the two keys, so that programs seal
+    /// with the new one. Remove the old key once all intents sealed with it are done.
     #[must_use]
     pub fn sealed_by<K: AsRef<[u8]>>(self, keys: impl IntoIterator<Item = K>) -> Self {
         let secrets: Vec<_> = keys.into_iter().map(|key| key.as_ref().to_vec()).collect();
@@ -26,8 +26,8 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         self
     }
 
-    /// Adds a key to the keys in the store. All programs accept it immediately. This program also uses the key immediately for new seals. Other programs do so
-    /// after they have received an intent that is sealed with it, or after their next start.
+    /// Adds a key to the keys in the store. All programs accept it immediately. This program seals with it immediately. Other programs do so after their next
+    /// start, or after they have received an intent that is sealed with it.
     ///
     /// # Errors
     /// Any error from the store.
@@ -37,12 +37,12 @@ impl<S: TableStore, Q> Outbox<S, Q> {
 
     /// Deletes all keys in the store except the newest. Returns the number of deleted keys.
     ///
-    /// A running program that has read a deleted key still accepts the key, and may seal with it, until it is restarted. Call this function only once all
-    /// programs have been restarted since [`rotate_key`](Self::rotate_key), and all intents sealed with earlier keys are done. Workers that start afterwards do
+    /// A running program that has read a deleted key still accepts it, and may seal with it, until the program is restarted. Before you call this function,
+    /// restart all programs after [`rotate_key`](Self::rotate_key), and wait until all intents sealed with earlier keys are done. Workers that start later do
     /// not perform the steps of intents sealed with deleted keys.
     ///
     /// # Errors
-    /// Any error from the store. Keys that were deleted before the error remain deleted; call the function again to continue.
+    /// Any error from the store. Keys that were deleted before the error remain deleted. To continue, call the function again.
     pub async fn remove_old_keys(&self) -> Result<u64> {
         self.seals().remove_old(self.store()).await
     }

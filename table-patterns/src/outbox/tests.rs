@@ -1,4 +1,4 @@
-//! Tests the stored format of outboxes, feeds and messages against a snapshot.
+//! Tests the stored formats of outboxes, feeds and messages against a snapshot.
 
 mod given_keys;
 mod keys;
@@ -39,7 +39,7 @@ fn row(value: &str) -> Row {
     writer.finish()
 }
 
-/// Returns a key without the random identifier at its end, which differs in each run.
+/// Returns a key without the random identifier at its end, which is different in each run.
 fn without_id(row_key: &str) -> String {
     match row_key.rsplit_once('_') {
         Some((front, id)) if id.len() == 32 => format!("{front}_{{32 digits}}"),

@@ -99,8 +99,8 @@ pub(crate) fn write(intent: &Intent) -> Result<String> {
 /// Parses the JSON of an intent.
 ///
 /// # Errors
-/// `FormatTooNew` if its version is later than this program supports; `Corrupted` if the JSON is not a valid
-/// intent, for example because it contains an invalid name.
+/// `FormatTooNew` if the intent's version is later than this program supports; `Corrupted` if the JSON is not a valid intent, for example because it contains
+/// an invalid name.
 pub(crate) fn read(text: &str) -> Result<Intent> {
     #[derive(Deserialize)]
     #[serde(rename_all = "PascalCase")]

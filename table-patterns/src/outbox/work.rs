@@ -1,4 +1,4 @@
-//! Messages in the work queue, as JSON in version 1 of the format. A message contains either the location of intents or an intent itself.
+//! Messages in the work queue, in version 1 of their JSON format. A message contains either the location of intents or an intent itself.
 
 mod fault;
 
@@ -14,10 +14,10 @@ use crate::outbox::text;
 
 use fault::WorkFault;
 
-/// The maximum size in bytes of an intent in a queue message.
+/// The maximum size of an intent in a queue message, in bytes.
 const INLINE: usize = 40 * 1024;
-/// The maximum size in bytes of a message with an intent when the message is sent. The remaining space in a queue message (QUE-6) is reserved for the seal, the
-/// number of attempts, and an error of 1,000 characters, each of which JSON may escape with six bytes.
+/// The maximum size of a message with an intent when it is sent, in bytes. The rest of a queue message (QUE-6) is reserved for the seal, the number of
+/// attempts, and an error of 1,000 characters, each of which may take six bytes in JSON.
 const MESSAGE: usize = TEXT_BYTES - 8 * 1024;
 
 /// The work described by a message.
@@ -27,20 +27,20 @@ pub(crate) enum Work {
     Partition { table: TableName, partition_key: PartitionKey, progress: Progress },
     /// The intent in one outbox row.
     Row(Place),
-    /// The JSON of an intent that the message itself contains. The JSON is kept unchanged, because the seal covers it. Like the JSON in an outbox row, it is
-    /// parsed only after an attempt has been counted.
+    /// The JSON of an intent that the message itself contains. The JSON is kept unchanged, because the seal covers it. It is parsed only after an attempt has
+    /// been counted, like the JSON in an outbox row.
     Inline { table: TableName, partition_key: PartitionKey, text: String, seal: Option<String>, tried: Tried },
 }
 
-/// The progress of a message for a partition with more rows than one delivery can process. It is recorded in the message. Earlier releases ignore it, and start
+/// The progress of a message whose partition has more rows than one delivery can process. It is recorded in the message. Earlier releases ignore it and start
 /// at the first row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// The key of the row after which the next delivery starts, or `None` if it starts at the first row.
+    /// The key of the row after which the next delivery starts. `None` if it starts at the first row.
     pub(crate) after: Option<RowKey>,
-    /// The earliest time, in ticks, at which a row that earlier deliveries skipped is due again.
+    /// The earliest time, in ticks, at which a row that was skipped becomes due again.
     pub(crate) later: Option<u64>,
-    /// The number of deliveries that ended early without an error because they had processed many rows.
+    /// The number of deliveries that ended early, without an error, because they had processed many rows.
     pub(crate) continued: u32,
 }
 
@@ -121,8 +121,8 @@ impl Work {
         }
     }
 
-    /// Returns the work for the next delivery. It starts after the row `after`, or at the first row if `after` is `None`. `later` is the earliest time at which
-    /// a skipped row is due again.
+    /// Returns the work for the next delivery. It starts after the row `after`. If `after` is `None`, it starts at the first row. `later` is the earliest time
+    /// at which a skipped row becomes due again.
     pub(crate) fn next(&self, after: Option<RowKey>, later: Option<u64>) -> Self {
         let (table, partition_key) = self.place();
         let continued = self.progress().continued.saturating_add(after.is_some().into());
@@ -130,7 +130,7 @@ impl Work {
         Self::Partition { table: table.clone(), partition_key: partition_key.clone(), progress }
     }
 
-    /// Returns the number of deliveries of the message, excluding deliveries that ended early because they had processed many rows.
+    /// Returns the number of deliveries of the message. Deliveries that ended early because they had processed many rows do not count.
     pub(crate) fn deliveries(&self, dequeue_count: u32) -> u32 {
         dequeue_count.saturating_sub(self.progress().continued)
     }
@@ -174,7 +174,7 @@ impl Work {
     }
 
     /// # Errors
-    /// `FormatTooNew` if its version is later than this program supports; `Corrupted` if the JSON is invalid or contains an invalid name.
+    /// `FormatTooNew` if the message's version is later than this program supports; `Corrupted` if the JSON is invalid or contains an invalid name.
     pub(crate) fn read(message: &str) -> Result<Self> {
         let text: WorkText =
             serde_json::from_str(message).map_err(|error| Error::of(WorkFault::Unreadable(error)))?;
@@ -203,7 +203,7 @@ impl Work {
     }
 }
 
-/// Escapes JSON characters that are not allowed in queue messages, which are sent as XML (QUE-4). Keys may contain such characters.
+/// Escapes JSON characters that queue messages must not contain, because they are sent as XML (QUE-4). Keys may contain such characters.
 pub(crate) fn portable(json: &str) -> String {
     json.replace('\u{FFFE}', "\\ufffe").replace('\u{FFFF}', "\\uffff")
 }

@@ -1,4 +1,4 @@
-//! A store wrapper with participants, called by every handle and unit of work created from the wrapper.
+//! A store with participants. Every handle and unit of work created from it calls them.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ trait OfType: Send + Sync {
 
 /// A store with attached participants. Created by [`with_participant`](crate::EntityStore::with_participant); cheap to clone.
 ///
-/// Reads and writes are forwarded unchanged to the wrapped store. Handles and units on this store call the participants whenever they write an entity.
+/// Reads and writes go unchanged to the wrapped store. Handles and units on this store call the participants whenever they write an entity.
 ///
 /// ```
 /// use table_patterns::participant::{Changes, Participant, WithParticipants};
@@ -93,9 +93,9 @@ pub struct WithParticipants<S> {
 }
 
 impl<S: TableStore> WithParticipants<S> {
-    /// Wraps a store. Participants already attached to it remain attached.
+    /// Wraps a store. Participants that are already attached to it remain attached.
     pub(crate) fn new(store: S) -> Self {
-        // IMPORTANT: only the outermost wrapper's list is read, so it must contain the participants of all inner wrappers.
+        // IMPORTANT: only the list of the outermost wrapper is read. It must therefore contain the participants of all inner wrappers.
         let attached = Arc::new(attached(&store).cloned().unwrap_or_default());
         Self { store, attached }
     }
@@ -120,7 +120,7 @@ impl<S> WithParticipants<S> {
     }
 }
 
-/// Wraps a store to which participants can be attached later. Participants already attached to the store remain attached.
+/// Wraps a store. Participants can be attached later. Those that are already attached to the store remain attached.
 impl<S: TableStore> From<S> for WithParticipants<S> {
     fn from(store: S) -> Self {
         Self::new(store)
@@ -146,7 +146,7 @@ impl Attached {
 pub(crate) struct Participants<E>(Vec<Arc<dyn Participant<E>>>);
 
 impl<E: Entity> Participants<E> {
-    /// Returns the participants for `E` attached to `store`.
+    /// Returns the participants for `E` that are attached to `store`.
     pub(crate) fn of<S: TableStore>(store: &S) -> Option<Self> {
         Self::attached_to(store.attached())
     }
@@ -222,12 +222,12 @@ impl<E: Entity, H> Contributor<E, H> for Participants<E> {
     }
 }
 
-/// Returns `true` if a store has a participant for any entity type declared in the table of `schema`.
+/// Returns `true` if a store has a participant for any entity type that is declared in the table of `schema`.
 pub(crate) fn is_attached<S: TableStore>(store: &S, schema: &EntitySchema) -> bool {
     attached(store).is_some_and(|attached| attached.in_table_of(schema).next().is_some())
 }
 
-/// Returns the rows and steps added by participants when a row is deleted, or `None` if no participant is attached for the row's type.
+/// Returns the rows and steps that participants add when a row is deleted. Returns `None` if no participant is attached for the row's type.
 pub(crate) fn deletion<S: TableStore>(
     store: &S,
     (schema, key, row): (&EntitySchema, &EntityKey, &Row),

@@ -1,4 +1,4 @@
-//! Tests that participants remain attached when stores wrap each other.
+//! Tests that participants stay attached when stores wrap each other.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ impl Participant<Agent> for Marks {
     }
 }
 
-/// Attaches a participant in generic code, where `S` is only known to be a store.
+/// Attaches a participant in generic code, which knows only that `S` is a store.
 fn attach<S: EntityStore>(store: S, name: &'static str) -> WithParticipants<S> {
     store.with_participant::<Ticket>(Marks(name))
 }
@@ -104,7 +104,7 @@ fn marks<S: TableStore + Clone + 'static>(store: &S) -> Vec<(String, usize)> {
     .unwrap()
 }
 
-/// Checks that a wrapper keeps the wrapped store's participants and adds the participants attached to the wrapper.
+/// Checks that a wrapper keeps the participants of the wrapped store, and adds those that are attached to the wrapper.
 fn check<S: TableStore + Clone + 'static>(wrapper: &str, wrap: impl Fn(WithParticipants<Engine>) -> S) {
     let inner = || attach(Engine::in_memory(), "inner").with_participant::<Agent>(Marks("agent"));
     let expected = |names: &[&str]| -> Vec<_> {
@@ -144,7 +144,7 @@ fn a_participant_that_is_attached_to_a_clone_is_not_called_by_the_original_store
     assert_eq!(marks(&store), [("inner".to_owned(), 6)]);
 }
 
-/// A row declared in the tickets' table, with the table name in different case.
+/// A row that is declared in the tickets' table. The case of the table name is different.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "support")]
 #[partition_key(tenant)]

@@ -1,4 +1,4 @@
-//! Batched deletes of rows that cannot be dropped with a table: 100 entities per transaction, resumable (PAT-HVD-6).
+//! Batched deletes of rows that cannot be dropped with their table. A transaction deletes 100 entities, and the delete can be resumed (PAT-HVD-6).
 
 use std::fmt;
 use std::ops::Bound;
@@ -36,18 +36,18 @@ use crate::paging::Pages;
 pub struct DeleteProgress {
     /// The number of deleted entities.
     pub deleted: u64,
-    /// The number of entities that matched the condition but were kept, because another writer changed them after they were found. To check them again, run the
-    /// delete again.
+    /// The number of entities that matched the condition but were kept, because another writer changed them after they were found. To check them again, repeat
+    /// the delete.
     pub changed: u64,
-    /// The number of rows that pages [omit](table_core::query::Page::skipped) and that were therefore kept, such as items that other programs wrote to Cosmos
+    /// The number of rows that were kept because pages [omit](table_core::query::Page::skipped) them, such as items that other programs have written to Cosmos
     /// DB. An entity with an invalid property is still deleted if its keys and its type can be read.
     pub skipped: u64,
-    /// The key of the last processed entity, for [`BatchedDelete::resume`]. It can be stored. It is always `None` on a store whose pages
-    /// are not in key order (`Capabilities::ordered`).
+    /// The key of the last processed entity, for [`BatchedDelete::resume`]. It can be stored. It is always `None` on a store whose pages are not in key order
+    /// (`Capabilities::ordered`).
     pub position: Option<EntityKey>,
 }
 
-/// The error that stopped a batched delete, and the progress before the error.
+/// The error that stopped a batched delete, and the progress up to that point.
 ///
 /// ```
 /// use table_patterns::periods::BatchedDeleteError;
@@ -61,7 +61,7 @@ pub struct DeleteProgress {
 pub struct BatchedDeleteError {
     /// The error that stopped the delete.
     pub error: Error,
-    /// The progress before the error occurred.
+    /// The progress before the error.
     pub progress: DeleteProgress,
 }
 
@@ -80,7 +80,7 @@ impl std::error::Error for BatchedDeleteError {
 /// A function that receives progress reports.
 type Told<'a> = Box<dyn FnMut(&DeleteProgress) + Send + 'a>;
 
-/// A builder for a batched delete. Each transaction of up to 100 deletes is atomic; the batched delete as a whole is not.
+/// A builder for a batched delete. Each transaction of up to 100 deletes is atomic, but the delete as a whole is not.
 ///
 /// ```
 /// use table_patterns::periods::{BatchedDelete, DeleteProgress};
@@ -107,8 +107,8 @@ pub struct BatchedDelete<'a, E, S> {
     progress: Option<Told<'a>>,
 }
 
-/// Creates a delete of all entities in a selection, for entities not stored in one table per period. Rows of other declared types in the same partition are
-/// kept. A row that matches no declared type stops the delete, with an error that contains its key (PAT-HET-6).
+/// Creates a delete of all entities in a selection. Use it for entities that are not stored in one table per period. Rows of other declared types in the same
+/// partition are kept. A row that matches no declared type stops the delete, with an error that contains the row's key (PAT-HET-6).
 ///
 /// ```
 /// use table_patterns::periods::delete_in_batches;
@@ -138,7 +138,7 @@ pub fn delete_in_batches<E: PlainEntity, S: TableStore, C: Class>(
 }
 
 impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
-    /// Deletes only entities that satisfy the condition and have not changed since they were found.
+    /// Restricts the delete to entities that satisfy the condition and have not changed since they were found.
     pub fn filter(mut self, condition: Condition<E>) -> Self {
         self.condition = Some(match self.condition.take() {
             Some(earlier) => earlier.and(condition),
@@ -147,24 +147,24 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         self
     }
 
-    /// Starts after the key reached by an earlier run with the same selection. Without this call, the result is the same, but the run searches the processed
+    /// Starts after the key that an earlier run with the same selection reached. Without this call, the result is the same, but the run searches the processed
     /// rows again.
     pub fn resume(self, position: EntityKey) -> Self {
         Self { position: Some(position), ..self }
     }
 
-    /// Sets a function called with the current progress after each transaction.
+    /// Sets a function that is called with the current progress after each transaction.
     pub fn on_progress(self, progress: impl FnMut(&DeleteProgress) + Send + 'a) -> Self {
         Self { progress: Some(Box::new(progress)), ..self }
     }
 
-    /// Runs the delete. Sends one request per 100 entities to find them, and one request per partition with such entities to delete them.
+    /// Runs the delete. It sends one request per 100 entities to find them, and one request per partition with such entities to delete them.
     ///
-    /// Safe if other writers delete the same entities: an entity that no longer exists is neither counted nor an error.
+    /// Other writers may delete the same entities at the same time. An entity that no longer exists is not counted, and is not an error.
     ///
     /// # Errors
-    /// `SchemaMismatch` if a program with a newer schema does not allow this program to write; otherwise the first error from the store. Either error
-    /// includes the progress before it.
+    /// `SchemaMismatch` if a program with a newer schema does not allow this program to write; otherwise, the first error from the store. Both include the
+    /// progress before the error.
     pub async fn run(mut self) -> Result<DeleteProgress, BatchedDeleteError> {
         let mut progress = DeleteProgress { position: self.position.take(), ..DeleteProgress::default() };
         match self.delete(&mut progress).await {
@@ -207,7 +207,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         Ok(())
     }
 
-    /// Deletes rows in one partition. If a row no longer exists or has changed, resubmits the transaction without that row.
+    /// Deletes rows of one partition. If a row no longer exists or has changed, repeats the transaction without that row.
     async fn commit(
         &mut self,
         table: &TableName,
@@ -249,12 +249,12 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
     }
 }
 
-/// Returns the query that finds the entities. It selects only their keys and the property that contains the entity type.
+/// Returns the query that finds the entities. It selects only their keys and the property with the entity type.
 fn query(keys: KeyRange, filter: Option<Filter>, top: usize) -> Query {
     Query { filter, select: identity(), top: Some(top), ..Query::new(keys) }
 }
 
-/// Returns the part of a key range after the last processed key, `position`, or `None` if that part is empty.
+/// Returns the part of a key range after `position`, the last processed key. Returns `None` if that part is empty.
 fn after(mut range: KeyRange, position: Option<&EntityKey>) -> Option<KeyRange> {
     let Some(position) = position else { return Some(range) };
     let reached = position.partition_key.as_str();
@@ -270,7 +270,7 @@ fn after(mut range: KeyRange, position: Option<&EntityKey>) -> Option<KeyRange> 
                 range.row_key.lower = Bound::Excluded(row_key.to_owned());
             }
         }
-        // In a range of partitions, the row range is a condition on each row and cannot exclude the processed rows, so the run searches the whole current
+        // In a range of partitions, the range of rows is a condition on each row. It cannot exclude the processed rows, so the run searches the whole current
         // partition again.
         None if range.partition_key.contains(reached) => {
             range.partition_key.lower = Bound::Included(reached.to_owned());

@@ -1,4 +1,4 @@
-//! Drops the tables of expired periods, and removes their stored schemas and feed registrations from other tables.
+//! Drops the tables of expired periods. Also removes their stored schemas and feed registrations, which are in other tables.
 
 use std::ops::Bound;
 
@@ -16,21 +16,21 @@ use crate::feed::FEEDS;
 use crate::paging::{Pages, none_if_missing};
 use crate::periods::{PeriodTables, Periodic};
 
-/// The keys and versions of rows in another table that describe dropped tables.
+/// The keys and versions of rows about dropped tables. These rows are in another table.
 type RowsAbout = Vec<(EntityKey, IfMatch)>;
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
-    /// Drops the table of every period that is no longer retained, with all its rows, its stored schemas, and its feed registrations, regardless of the row
-    /// types. Returns the names of the dropped tables (PAT-HVD-1).
+    /// Drops the table of every period that is no longer retained, with all its rows, regardless of their types. Also removes its stored schemas and its feed
+    /// registrations. Returns the names of the dropped tables (PAT-HVD-1).
     ///
-    /// Safe to run concurrently, and to repeat after a failure. A table that no longer exists is not an error, and its remaining schemas and registrations
-    /// are removed.
+    /// This function may run concurrently, and may be repeated after a failure. If a table no longer exists, this is not an error, and its remaining schemas
+    /// and registrations are removed.
     ///
     /// # Errors
     /// Any error from the store. Tables that have already been dropped are not restored.
     pub async fn expire(&self) -> Result<Vec<TableName>> {
         let first = self.first();
-        // IMPORTANT: the schemas are read before the tables are dropped. A schema stored later belongs to a table recreated by a late writer.
+        // IMPORTANT: the schemas are read before the tables are dropped. A schema that is stored later belongs to a table that a late writer has recreated.
         let schemas = self.expired_schemas(first).await?;
         let mut dropped = Vec::new();
         for (name, start) in self.tables().await? {
@@ -50,7 +50,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(dropped)
     }
 
-    /// Returns the stored schemas of tables for periods before `first`, whether or not those tables still exist.
+    /// Returns the stored schemas of the tables for periods before `first`. The tables need not exist any longer.
     async fn expired_schemas(&self, first: DateTime<Utc>) -> Result<RowsAbout> {
         let (layouts, query, mut found) = (TableName::new(LAYOUTS)?, Self::query_before(first), Vec::new());
         let mut pages = Pages::new(self.store(), &layouts, &query);
@@ -60,7 +60,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(found)
     }
 
-    /// Removes the feed registrations of expired tables' partitions. Works page by page, because a table can have any number of partitions.
+    /// Removes the feed registrations of the partitions of expired tables. Works page by page, because a table can have any number of partitions.
     async fn remove_registrations(&self, first: DateTime<Utc>) -> Result<()> {
         let (feeds, query) = (TableName::new(FEEDS)?, Self::query_before(first));
         let mut pages = Pages::new(self.store(), &feeds, &query);
@@ -73,7 +73,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Returns a query for the keys of the rows that describe tables for periods before `first`. It can find other rows, too.
     fn query_before(first: DateTime<Utc>) -> Query {
         let base = E::SCHEMA.table.to_ascii_lowercase();
-        // The names of the tables for all periods have the same length, so their lexical order is chronological.
+        // The table names of all periods have the same length, so their lexical order is chronological.
         let partition_key = match E::PERIOD.suffix(first) {
             Some(suffix) => {
                 let upper = Bound::Excluded(format!("{base}{suffix}").to_ascii_lowercase());
@@ -89,7 +89,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     fn rows_before(first: DateTime<Utc>, page: &Page) -> Result<RowsAbout> {
         let mut found = Vec::new();
         for row in page.rows.iter() {
-            // Table names contain no `_`, so the first `_` precedes the bucket number.
+            // Table names contain no `_`. The first `_` is therefore the one before the bucket number.
             let name = row.partition_key.split('_').next().unwrap_or_default();
             let start = TableName::new(name).ok().and_then(|name| Self::start_of(&name));
             if start.is_some_and(|start| start < first) {

@@ -13,14 +13,14 @@ use table_core::store::TableStore;
 use crate::paging::{Pages, none_if_missing};
 use crate::requests;
 
-/// The maximum number of tables queried concurrently (IMP-5).
+/// The maximum number of tables that are queried concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// A cursor over one table's results.
+/// A cursor over the results of one table.
 #[derive(Debug)]
 struct Cursor {
     table: TableName,
-    /// The queries that have not completed. If a continuation exists, the first of them is in progress.
+    /// The queries that have not completed. If a continuation exists, it belongs to the first of them.
     queries: VecDeque<Query>,
     from: Option<Continuation>,
     page: Page,
@@ -33,7 +33,7 @@ impl Cursor {
     }
 
     /// Reads pages until the next entity is available or the table ends. Pages may be empty (PAGE-4). A missing table counts as empty. Only the first page of a
-    /// query has a size limit: rows of other types may fill any number of pages, so full pages are requested from then on.
+    /// query has a size limit. Afterwards, full pages are requested, because rows of other types may fill any number of pages.
     async fn filled<S: TableStore>(mut self, store: &S) -> Result<Self> {
         if !store.capabilities().ordered && self.head().is_none() {
             return self.sorted(store).await;
@@ -57,7 +57,7 @@ impl Cursor {
         Ok(self)
     }
 
-    /// Runs the remaining queries completely and sorts their rows. Used for stores whose pages are not in key order (COS-1).
+    /// Runs the remaining queries completely and sorts their rows. This is needed for stores whose pages are not in key order (COS-1).
     async fn sorted<S: TableStore>(mut self, store: &S) -> Result<Self> {
         let mut pages = Vec::new();
         while let Some(query) = self.queries.pop_front() {
@@ -79,7 +79,7 @@ impl Cursor {
     }
 }
 
-/// A merge of several tables' entities in key order, with one cursor per table.
+/// Merges the entities of several tables in key order, with one cursor per table.
 #[derive(Debug)]
 pub(super) struct Merge<S> {
     store: S,
@@ -98,7 +98,7 @@ impl<S: TableStore> Merge<S> {
         Self { store, cursors: tables.into_iter().map(cursor).collect() }
     }
 
-    /// Returns the next entity in key order. If several tables contain the same key, the entity from the earliest period comes first.
+    /// Returns the next entity in key order. If several tables contain the same key, the entity of the earliest period comes first.
     pub(super) async fn next<T: FromEntity>(&mut self) -> Result<Option<Versioned<T>>> {
         loop {
             if self.cursors.iter().any(|cursor| cursor.head().is_none()) {

@@ -1,5 +1,4 @@
-//! A contributor (an extension of the write path) that refuses entities from other periods, because each entity must be written to the table for its own
-//! period.
+//! A contributor (an extension of the write path) that refuses entities of other periods. Each entity must be written to the table of its own period.
 
 use std::any::Any;
 
@@ -10,7 +9,7 @@ use table_core::{Error, ErrorCode, Result};
 use crate::entities::{Contribution, Contributor, EntityChange, read_as};
 use crate::periods::Periodic;
 
-/// The period of a handle's table. Entities from other periods are refused.
+/// The period of a handle's table. Entities of other periods are refused.
 pub(super) struct OfPeriod {
     pub(super) start: DateTime<Utc>,
 }
@@ -25,7 +24,7 @@ impl<E: Periodic, H> Contributor<E, H> for OfPeriod {
             (Some(new), _) => new.instant(),
             (None, OperationKind::Delete(_)) => return Ok(()),
             (None, kind) => {
-                // A patch changes an entity already in the table. Its row may be partial: if it cannot be read as an entity, the period is not checked.
+                // A patch changes an entity that is already in the table. Its row may be partial. If it cannot be read as an entity, the period is not checked.
                 let row = kind.row().map(|row| read_as::<E>(change.key, row));
                 let Some(Ok(entity)) = row else { return Ok(()) };
                 entity.instant()

@@ -1,15 +1,15 @@
-//! The lengths of periods (hours, days, months, quarters and years), the start of each period and its table name suffix.
+//! The lengths of periods (hours, days, months, quarters and years), the start of each period, and its suffix in table names.
 
 use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Datelike, Days, Months, NaiveDate, NaiveTime, TimeDelta, Timelike, Utc};
 
-/// The years that can have tables.
+/// The years for which tables can exist.
 const YEARS: RangeInclusive<i32> = 1..=9999;
 /// The number of months in a quarter.
 const QUARTER: u32 = 3;
 
-/// The length of the period covered by one table, in UTC.
+/// The length of the period that one table covers, in UTC.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -55,8 +55,8 @@ impl Period {
         date.and_time(NaiveTime::from_hms_opt(hour, 0, 0).unwrap_or_default()).and_utc()
     }
 
-    /// Returns the start of the period `periods` periods after the one that contains `instant`, or before it if `periods` is negative. Returns `None` if that
-    /// start is outside the years 1 to 9999.
+    /// Returns the start of the period that is `periods` periods after the one that contains `instant`. If `periods` is negative, returns an earlier period.
+    /// Returns `None` if the start is outside the years 1 to 9999.
     #[must_use]
     pub fn offset(self, instant: DateTime<Utc>, periods: i32) -> Option<DateTime<Utc>> {
         self.moved(instant, periods).filter(|start| YEARS.contains(&start.year()))
@@ -75,7 +75,7 @@ impl Period {
         }
     }
 
-    /// Returns the number of months in a period of this length, or 1 for periods shorter than a month.
+    /// Returns the number of months in a period of this length. Returns 1 for periods shorter than a month.
     const fn months(self) -> u32 {
         match self {
             Self::Hour | Self::Day | Self::Month => 1,
@@ -84,7 +84,7 @@ impl Period {
         }
     }
 
-    /// Returns the table name suffix for the period that contains `instant`, or `None` outside the years 1 to 9999.
+    /// Returns the table name suffix of the period that contains `instant`. Returns `None` outside the years 1 to 9999.
     #[must_use]
     pub fn suffix(self, instant: DateTime<Utc>) -> Option<String> {
         let (year, month, day) = (instant.year(), instant.month(), instant.day());
@@ -97,7 +97,8 @@ impl Period {
         })
     }
 
-    /// Returns the start of the period with the given suffix, or `None` if no period of this length has that suffix. Ignores case, as for table names (TBL-2).
+    /// Returns the start of the period with the given suffix. Returns `None` if no period of this length has that suffix. Ignores case, as in table names
+    /// (TBL-2).
     #[must_use]
     pub fn parse(self, suffix: &str) -> Option<DateTime<Utc>> {
         let number = |from: usize, to: usize| {

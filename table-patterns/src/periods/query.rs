@@ -1,4 +1,4 @@
-//! Queries that read the tables for several periods.
+//! Queries that read the tables of several periods.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -60,14 +60,14 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
         Self { limit: entities, ..self }
     }
 
-    /// Returns the tables read by the query. Each takes at least one request. A missing table counts as empty.
+    /// Returns the tables that the query reads. Each takes at least one request. A missing table counts as empty.
     #[must_use]
     pub fn tables(&self) -> &[TableName] {
         &self.tables
     }
 
-    /// Streams the entities from all periods in key order, page by page from each table. If the store does not return pages in key order, reads every table
-    /// completely before it yields the first entity.
+    /// Streams the entities of all periods in key order, page by page from each table. If the store's pages are not in key order, every table is read
+    /// completely before the first entity is returned.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<E>>> + use<E, S> {
         let top = (self.limit < PAGE_ENTITIES).then_some(self.limit.max(1));
         let query = |keys: KeyRange| Query {

@@ -1,4 +1,4 @@
-//! The tables of an entity type with one table per period: created in advance, selected by an entity's time, and dropped when they expire.
+//! The tables of an entity type with one table per period. They are created in advance, chosen by an entity's time, and dropped when they expire.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,12 +21,12 @@ use crate::periods::{Period, PeriodQuery, Periodic};
 
 /// The maximum number of table names per listing request.
 const NAMES: usize = 1_000;
-/// The longest time, in ticks, that an opened table is assumed to exist. Equal to the [`LEASE`] of the table's stored schema.
+/// The longest time, in ticks, for which an opened table is assumed to exist. Equal to the [`LEASE`] of the table's stored schema.
 const LEASE_TICKS: u64 = LEASE.as_secs() * 10_000_000;
 
-/// The tables for entities of type `E`, one for each period. See [the pattern](crate::periods).
+/// The tables of entities of type `E`, one for each period. See [the pattern](crate::periods).
 ///
-/// By default, the 30 periods before the current period are retained, and the current and the next period can be written.
+/// By default, the 30 periods before the current one are retained, and the current and the next period can be written.
 pub struct PeriodTables<E, S> {
     store: S,
     clock: Clock,
@@ -36,7 +36,7 @@ pub struct PeriodTables<E, S> {
     opened: Arc<Mutex<Handles<E, S>>>,
 }
 
-/// A function that configures the handle to each table.
+/// A function that configures the handle of each table.
 type Keeping<E, S> = Arc<dyn Fn(Entities<E, S>) -> Entities<E, S> + Send + Sync>;
 
 /// An opened table.
@@ -57,7 +57,7 @@ type Handles<E, S> = HashMap<TableName, Opened<E, S>>;
 
 impl<E, S> PeriodTables<E, S> {
     /// Creates a handle to the tables of an entity type in a store. Sends no request.
-    // The trait bound is on the function, because rustc shows the custom error message only for a bound on a function, not on an `impl`.
+    // The trait bound is on the function, because rustc shows the custom error message only for a bound on a function, and not for one on an `impl`.
     #[must_use]
     pub fn new(store: S) -> Self
     where
@@ -76,7 +76,7 @@ impl<E, S> PeriodTables<E, S> {
 }
 
 impl<E: Periodic, S> PeriodTables<E, S> {
-    /// Sets a function that configures every table's handle, for example to set a different [retry policy](crate::Entities::with_retry).
+    /// Sets a function that configures the handle of every table. For example, it can set a different [retry policy](crate::Entities::with_retry).
     ///
     /// To attach participants, use [`with_participant`](crate::EntityStore::with_participant) on the store.
     #[must_use]
@@ -93,8 +93,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         Self { retain: periods, ..self }
     }
 
-    /// Sets the number of periods after the current period that can already be written. [`prepare`](Self::prepare) creates the tables for these periods
-    /// (PAT-HVD-5).
+    /// Sets the number of periods after the current one that can already be written. [`prepare`](Self::prepare) creates their tables (PAT-HVD-5).
     #[must_use]
     pub fn precreate(self, periods: u16) -> Self {
         Self { precreate: periods, ..self }
@@ -116,7 +115,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         self.first_at(self.now())
     }
 
-    /// Returns the start of the first period retained at the time `now`.
+    /// Returns the start of the first period that is retained at the time `now`.
     fn first_at(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         E::PERIOD.offset(now, -i32::from(self.retain)).unwrap_or(DateTime::<Utc>::MIN_UTC)
     }
@@ -127,12 +126,12 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         self.last_at(self.now())
     }
 
-    /// Returns the start of the last period writable at the time `now`.
+    /// Returns the start of the last period that can be written at the time `now`.
     fn last_at(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         E::PERIOD.offset(now, i32::from(self.precreate)).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
-    /// Returns the name of the table for the period that contains `instant` (PAT-HVD-4).
+    /// Returns the name of the table of the period that contains `instant` (PAT-HVD-4).
     ///
     /// # Errors
     /// `OutOfRangeInput` if the period is no longer retained, or is too far in the future.
@@ -140,7 +139,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         self.name_at(self.now(), instant)
     }
 
-    /// Returns the name of the table for the period that contains `instant`, if the period is retained or writable at the time `now`.
+    /// Returns the name of the table of the period that contains `instant`. The period must be retained or writable at the time `now`.
     fn name_at(&self, now: DateTime<Utc>, instant: DateTime<Utc>) -> Result<TableName> {
         let (start, first, last) = (E::PERIOD.start(instant), self.first_at(now), self.last_at(now));
         if let Some(suffix) = E::PERIOD.suffix(start).filter(|_| (first..=last).contains(&start)) {
@@ -155,9 +154,11 @@ impl<E: Periodic, S> PeriodTables<E, S> {
 }
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
-    /// Returns the table for the period that contains `instant`. Does not open the table, so no schema is stored, compared or checked before a write. Sends no
-    /// request, so the table may not exist yet. Use it for reads, and in programs without access to the stored schemas. For all other writes, use
-    /// [`entities_of`](Self::entities_of) or [`insert`](Self::insert). They store the schema, which tells a later release that this program writes.
+    /// Returns the table of the period that contains `instant`. Sends no request, so the table may not exist yet. The table is not opened: no schema is stored
+    /// or compared, or checked before a write.
+    ///
+    /// Use it for reads, and in programs that cannot access the stored schemas. For all other writes, use [`entities_of`](Self::entities_of) or
+    /// [`insert`](Self::insert). They store the schema, which tells a later release that this program writes.
     ///
     /// # Errors
     /// Any error from [`name_of`](Self::name_of).
@@ -165,9 +166,11 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(Table::new(self.store.clone(), self.name_of(instant)?))
     }
 
-    /// Returns the handle to the table for the period that contains `instant`. The handle accepts only entities from this period, and maintains everything the
-    /// struct declares. The first call for a table creates the table if it is missing, and compares the stored schema. Later calls return the same handle. If
-    /// the last call was more than [five seconds](LEASE) ago, a call first checks, with one request, that no other process has dropped the table.
+    /// Returns the handle to the table of the period that contains `instant`. The handle accepts only entities of this period, and maintains everything that
+    /// the struct declares.
+    ///
+    /// The first call for a table creates the table if it is missing, and compares the stored schema. Later calls return the same handle. If the last call was
+    /// more than [five seconds](LEASE) ago, a call first sends one request, to check that no other process has dropped the table.
     ///
     /// ```
     /// # use chrono::{DateTime, Utc};
@@ -216,7 +219,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         self.open_period(name, instant).await
     }
 
-    /// Opens the table `name` for the period that contains `instant`, and remembers its handle.
+    /// Opens the table `name` of the period that contains `instant`, and remembers its handle.
     async fn open_period(&self, name: TableName, instant: DateTime<Utc>) -> Result<Entities<E, S>> {
         let handle = self.handle(name.clone(), instant).create_if_missing().await?;
         self.keep(name, &handle);
@@ -229,8 +232,8 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(page.names.iter().any(|found| found.folded() == name.folded()))
     }
 
-    /// Remembers the handle to an opened table. Removes the handles for periods that are no longer retained, because another process may have
-    /// dropped their tables.
+    /// Remembers the handle to an opened table. Removes the handles for periods that are no longer retained, because another process may have dropped their
+    /// tables.
     fn keep(&self, name: TableName, handle: &Entities<E, S>) {
         let (first, checked, mut opened) = (self.first(), self.clock.now(), self.opened());
         opened.retain(|name, _| Self::start_of(name).is_some_and(|start| start >= first));
@@ -261,12 +264,13 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Creates the missing tables for the current period and the following periods, and stores their schemas. Returns the number of created tables (PAT-HVD-5).
+    /// Creates the missing tables of the current period and of the periods after it that can be written. Stores their schemas. Returns the number of created
+    /// tables (PAT-HVD-5).
     ///
     /// # Errors
     /// Any error from [`entities_of`](Self::entities_of). Tables created before the error remain.
     pub async fn prepare(&self) -> Result<usize> {
-        // A period may end during this call, and the first period may then no longer be retained.
+        // The time is read once: a period may end during this call, and the first period may then no longer be retained.
         let (now, mut made) = (self.now(), 0);
         for period in 0..=i32::from(self.precreate) {
             let Some(start) = E::PERIOD.offset(now, period) else { continue };
@@ -278,7 +282,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(made)
     }
 
-    /// Inserts an entity into the table for its period, and creates the table if it is missing.
+    /// Inserts an entity into the table of its period. Creates the table if it is missing.
     ///
     /// # Errors
     /// Any error from [`entities_of`](Self::entities_of) or [`Entities::insert`].
@@ -290,7 +294,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
             None => self.open_period(name.clone(), instant).await?,
         };
         match handle.insert(entity).await {
-            // Another process may have dropped the table since this process opened it.
+            // Another process may have dropped the table after this process opened it.
             Err(error) if error.is_table_not_found() => {
                 self.open_period(name, instant).await?.insert(entity).await
             }
@@ -298,11 +302,11 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         }
     }
 
-    /// Creates a query for a selection in all periods from the one that contains `from` to the one that contains `to`. The query merges the periods in key
+    /// Creates a query for a selection in several periods, from the one that contains `from` to the one that contains `to`. The query merges the periods in key
     /// order (PAT-HVD-3).
     ///
     /// # Errors
-    /// Any error from [`name_of`](Self::name_of) for either time, because expired periods cannot be read.
+    /// Any error from [`name_of`](Self::name_of) for either time. Expired periods cannot be read.
     pub fn query<C: Class>(
         &self,
         selection: impl IntoSelection<E, C>,
@@ -333,7 +337,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         loop {
             let page = self.store.list_tables(base, from.as_deref(), NAMES).await?;
             for name in page.names {
-                // Other tables may have the same prefix. Only names with a valid suffix for this period length are included.
+                // Other tables may have the same prefix. Only names with a valid suffix for this length of period are included.
                 if let Some(start) = Self::start_of(&name) {
                     found.push((name, start));
                 }
@@ -346,14 +350,14 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         }
     }
 
-    /// Returns the start of a table's period, or `None` if the table belongs to a different entity type.
+    /// Returns the start of a table's period. Returns `None` if the table does not belong to this entity type.
     pub(crate) fn start_of(table: &TableName) -> Option<DateTime<Utc>> {
         let (base, name) = (E::SCHEMA.table, table.as_str());
         let is_ours = name.get(..base.len()).is_some_and(|own| own.eq_ignore_ascii_case(base));
         E::PERIOD.parse(name.get(base.len()..).filter(|_| is_ours)?)
     }
 
-    /// Creates the table for a period, with its schema, if the table is missing, and returns its handle. This works even if the period is no longer retained.
+    /// Creates the table of a period with its schema if it is missing, and returns its handle. This works even if the period is no longer retained.
     pub(crate) async fn open(&self, table: &TableName) -> Result<Entities<E, S>> {
         self.handle_to(table).create_if_missing().await
     }
@@ -368,7 +372,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         &self.store
     }
 
-    /// Returns the length of the period covered by one table.
+    /// Returns the length of the period that one table covers.
     #[must_use]
     pub const fn period(&self) -> Period {
         E::PERIOD

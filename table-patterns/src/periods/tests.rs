@@ -75,7 +75,7 @@ fn pass(now: &AtomicU64, days: u64) {
     now.fetch_add(days * 864_000_000_000, Ordering::SeqCst);
 }
 
-/// Tests that a call starting just before the end of a period prepares the tables of that period and the following ones.
+/// Tests a call that starts just before the end of a period. It must prepare the tables of that period and of the periods after it.
 #[test]
 fn prepare_creates_the_tables_of_one_instant() {
     for retain in [0, 3] {
@@ -166,7 +166,7 @@ fn pat_hvd_1_expiry_is_one_request_per_table_of_any_size() {
         dropped.iter().map(table_core::TableName::as_str).collect::<Vec<_>>(),
         ["LoginAttempts20140420"]
     );
-    // `expire` reads the stored schemas, lists and drops the table, deletes its schema, and reads the feed registrations.
+    // `expire` reads the stored schemas, lists the tables, drops the table, deletes its schema, and reads the feed registrations.
     assert_eq!(store.calls(), [Call::Query, Call::List, Call::Drop, Call::Submit, Call::Query]);
     assert_eq!(names(&attempts), ["LoginAttempts20140421"]);
     let all: Vec<_> = block_on(store.tables("LoginAttempts").try_collect()).unwrap();
@@ -208,7 +208,7 @@ fn pat_hvd_1_a_failed_expiry_is_completed_by_the_next() {
     }
 }
 
-/// Registers feeds: for each pair, the given number of partitions of the table from that many days ago.
+/// Registers feeds. Each pair contains a number of days and a number of partitions: that many partitions of the table from that many days ago are registered.
 fn registrations<S: TableStore + Clone>(store: &S, counts: impl IntoIterator<Item = (i64, usize)>) {
     let registry = block_on(store.untyped(FEEDS).unwrap().create_if_missing()).unwrap();
     for (days_ago, count) in counts {
@@ -269,7 +269,7 @@ fn pat_hvd_1_the_registrations_of_an_expired_table_are_removed_in_batches() {
         let before = calls.iter().take_while(|call| **call != Call::Submit);
         reads.push(before.filter(|call| **call == Call::Query).count());
         let deletions = calls.iter().filter(|call| **call == Call::Submit).count();
-        // The registrations are in 16 partitions of the registry, one of which may be on two pages.
+        // The registrations are in 16 partitions of the registry. One of these partitions may be on two pages.
         assert!((16..40).contains(&deletions), "{deletions} transactions for {count} registrations");
         assert_eq!(registered(&store), [("loginattempts20140422".into(), 5)].into());
     }
@@ -281,7 +281,7 @@ fn pat_hvd_1_the_registrations_of_an_expired_table_are_removed_in_batches() {
 fn pat_hvd_5_a_missing_table_is_created_by_the_first_write() {
     let (attempts, store, _) = attempts();
     insert(&attempts, 7, 0);
-    // The table and its schema are created. Because this is the first schema in the store, the schema table is also created.
+    // The table and its schema are created. The schema table is also created, because this is the first schema in the store.
     assert_eq!(
         store.calls(),
         [Call::Get, Call::Create, Call::Submit, Call::Create, Call::Submit, Call::Get, Call::Submit]
@@ -366,8 +366,8 @@ proptest! {
         prop_assert_eq!(block_on(early.collect()).unwrap(), expected);
     }
 
-    /// Tests that a batched delete agrees with a model, which is a set of keys. The delete is interrupted at any request, and resumed with or without
-    /// its position, on stores that return pages in key order and on stores that do not.
+    /// Tests that a batched delete agrees with a model, which is a set of keys. The delete is interrupted at any request, and resumed with or without its
+    /// position. The store may or may not return pages in key order.
     #[test]
     fn pat_hvd_6_a_batched_delete_can_be_interrupted_anywhere(
         users in prop::collection::vec((0_u32..4, 0_i64..200), 0..300),
@@ -434,7 +434,7 @@ fn pat_hvd_6_a_batch_has_100_rows_and_takes_two_requests() {
     assert_eq!(store.calls().len(), 6);
 }
 
-/// Tests entities that the store cannot represent. They are deleted if the store returns their keys, and are otherwise counted and kept.
+/// Tests entities that the store cannot represent. If the store returns their keys, they are deleted. Otherwise, they are counted and kept.
 #[test]
 fn pat_hvd_6_a_delete_counts_the_rows_that_pages_omit() {
     for (property, expected) in [("Succeeded", (250, 0)), ("RowKey", (248, 2))] {

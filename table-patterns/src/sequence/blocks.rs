@@ -1,4 +1,4 @@
-//! Sequences whose numbers each process allocates in advance, one block at a time.
+//! Sequences from which each process allocates numbers in advance, one block at a time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -20,15 +20,15 @@ use crate::unit::partition_key as key_of;
 /// The maximum number of partitions for which a process keeps blocks.
 const REMEMBERED: usize = 100_000;
 
-/// The blocks allocated by this process, by partition, oldest first.
+/// The blocks allocated by this process, by partition. The oldest block comes first.
 type InHand = BTreeMap<PartitionKey, VecDeque<Range<u64>>>;
 
-/// A sequence with gaps. A process allocates a block of numbers, then returns numbers from it without further requests. For the costs, see [the
+/// A sequence with gaps. A process allocates a block of numbers, and then returns numbers from the block without further requests. For the costs, see [the
 /// module](crate::sequence).
 ///
-/// Clones share the allocated blocks. Within a block, numbers are returned in ascending order.
-/// If several concurrent calls find no allocated number, each of them allocates a block. A process keeps blocks for at most 100,000 partitions. Before it
-/// allocates a block for another partition, it discards all blocks, and their numbers become gaps.
+/// Clones share the allocated blocks. Within a block, numbers are returned in ascending order. If several concurrent calls find no allocated number, each of
+/// them allocates a block. A process keeps blocks for at most 100,000 partitions. Before it allocates a block for one more partition, it discards all blocks,
+/// and their numbers become gaps.
 pub struct BlockSequence<E, S, O = NoOutbox> {
     entities: Entities<E, S, O>,
     row_key: RowKey,
@@ -37,8 +37,8 @@ pub struct BlockSequence<E, S, O = NoOutbox> {
 }
 
 impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
-    /// Creates a handle to the sequence with the given name. Sends no request. Each partition has its own sequence. Each block contains `size` numbers, at
-    /// least one.
+    /// Creates a handle to the sequence with the given name. Each partition has its own sequence. A block contains `size` numbers, or one number if `size` is
+    /// 0. Sends no request.
     ///
     /// # Errors
     /// `InvalidInput` if the name is empty. `KeyEncoding` or `PropertyValueTooLarge` if the name cannot be part of a key.
@@ -51,7 +51,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
     ///
     /// # Errors
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts allowed by the [policy](Entities::with_retry).
-    /// - `InvalidInput` if an `N` cannot represent the number. No number is returned, and the numbers in a block may be lost.
+    /// - `InvalidInput` if the type `N` cannot represent the number. No number is returned, and the numbers that are left in the process's blocks may be lost.
     /// - `SchemaMismatch` if a different entity type has a sequence with this name in the partition.
     /// - Any error from the store.
     pub async fn next<N: TryFrom<u64>>(&self, partition: Selection<E, Partition>) -> Result<N> {
@@ -77,7 +77,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
             let transaction = together(partition_key, [operation], store.capabilities().limits)?;
             match store.submit(table, transaction).await {
                 Ok(_) => return Ok(block),
-                // IMPORTANT: after an unknown outcome, the block is not used, because another process may own it. This may leave a gap, but avoids duplicates.
+                // IMPORTANT: if the outcome is unknown, the block is not used, because another process may own it. This avoids duplicates, but may leave a gap.
                 Err(error) if error.is_conflict() || error.is_ambiguous() => race.retry(error).await?,
                 Err(error) => return Err(error),
             }
@@ -102,7 +102,7 @@ fn first(in_hand: &mut InHand, partition_key: &PartitionKey) -> Option<u64> {
     None
 }
 
-/// Adds a block for a partition. If too many partitions have blocks, first discards all blocks. Their numbers become gaps.
+/// Adds a block for a partition. If blocks are held for too many partitions, first discards all blocks. Their numbers become gaps.
 fn keep(in_hand: &mut InHand, partition_key: PartitionKey, block: Range<u64>) {
     if block.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Sequences without gaps: a number is allocated in the unit of work that uses it.
+//! Sequences without gaps. A number is allocated in the unit of work that uses it.
 
 use std::fmt;
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub struct GaplessSequence<E, S, O = NoOutbox> {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequence<E, S, O> {
-    /// Creates a handle to the sequence with the given name. Sends no request. Each partition has its own sequence.
+    /// Creates a handle to the sequence with the given name. Each partition has its own sequence. Sends no request.
     ///
     /// # Errors
     /// `InvalidInput` if the name is empty. `KeyEncoding` or `PropertyValueTooLarge` if the name cannot be part of a key.
@@ -30,13 +30,13 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         Ok(Self { entities: entities.clone(), row_key: row::row_key(name)? })
     }
 
-    /// Allocates the next number in a partition, and commits a unit of work that uses it. Retries like [`transaction`](Entities::transaction). `uses` may be
+    /// Allocates the next number in a partition, and commits a unit of work that uses it. Retries like [`transaction`](Entities::transaction): `uses` may be
     /// called several times, each time with an empty unit and possibly with a different number.
     ///
     /// # Errors
     /// - Any error from `uses` or from [`UnitOfWork::commit`]. The number is then available again.
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts allowed by the [policy](Entities::with_retry).
-    /// - `InvalidInput` if an `N` cannot represent the number.
+    /// - `InvalidInput` if the type `N` cannot represent the number.
     /// - `SchemaMismatch` if a different entity type has a sequence with this name in the partition.
     ///
     /// After an [ambiguous](table_core::Error::is_ambiguous) error, check whether the entity exists before retrying.
@@ -55,7 +55,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Allocates `count` consecutive numbers, for a unit of work that inserts several entities.
     ///
     /// # Errors
-    /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the end of the range (the number after the last one); any error from
+    /// `InvalidInput` if `count` is 0, or if the type `N` cannot represent the end of the range (the number after the last one); any error from
     /// [`next`](Self::next).
     pub async fn take<N: TryFrom<u64> + Copy>(
         &self,
@@ -83,7 +83,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Allocates the next number in an existing unit. A unit can allocate numbers only once.
     ///
     /// # Errors
-    /// - `InvalidInput` if an `N` cannot represent the number, or if the unit writes to a different table than the sequence's handle (EGT-1).
+    /// - `InvalidInput` if the type `N` cannot represent the number, or if the unit writes to a different table than the sequence's handle (EGT-1).
     /// - `InvalidDuplicateRow` if the unit has already allocated numbers.
     /// - Any error from the store.
     pub async fn next_in<N: TryFrom<u64>>(&self, unit: &mut UnitOfWork<S, O>) -> Result<N> {
@@ -93,7 +93,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Allocates `count` consecutive numbers in an existing unit. A unit can allocate numbers only once.
     ///
     /// # Errors
-    /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the end of the range (the number after the last one); any error from
+    /// `InvalidInput` if `count` is 0, or if the type `N` cannot represent the end of the range (the number after the last one); any error from
     /// [`next_in`](Self::next_in).
     pub async fn take_in<N: TryFrom<u64>>(
         &self,
@@ -104,14 +104,14 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
             .await
     }
 
-    /// Allocates numbers and passes them to `convert`. If the conversion fails, the unit is unchanged.
+    /// Allocates numbers and passes them to `convert`. If `convert` fails, the unit stays unchanged.
     async fn numbers_in<T>(
         &self,
         unit: &mut UnitOfWork<S, O>,
         count: u64,
         convert: impl FnOnce(Range<u64>) -> Result<T>,
     ) -> Result<T> {
-        // A sequence with the same name in a different table is a different sequence, so the unit's table is checked.
+        // A sequence with the same name in a different table is a different sequence. Therefore, the unit's table is checked.
         let here = |unit: &UnitOfWork<S, O>, error| self.entities.in_table(unit.at_row(error, &self.row_key));
         let own = unit.check_table::<E>(self.entities.table().name()?.as_str());
         own.map_err(|error| here(unit, error))?;
@@ -124,8 +124,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         Ok(numbers)
     }
 
-    /// Sets the next number in a partition, for example after an import. The smallest possible number is 1. The sequence then belongs to this entity type, even
-    /// if it previously belonged to another, for example before the type was renamed.
+    /// Sets the next number in a partition, for example after an import. The smallest possible number is 1. Afterwards, the sequence belongs to this entity
+    /// type, even if it belonged to another one before, for example because the type was renamed.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};

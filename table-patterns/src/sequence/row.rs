@@ -11,7 +11,7 @@ use table_core::{Error, Result, ValueRef};
 
 use crate::sequence::fault::SequenceFault;
 
-/// The prefix of a sequence's `RowKey`, followed by the sequence's name.
+/// The prefix of the `RowKey` of a sequence. The sequence's name follows it.
 pub(crate) const PREFIX: &str = "\u{FFFC}sequence_";
 const NEXT: &str = "Next";
 const OWNER: &str = "Owner";
@@ -24,7 +24,7 @@ pub(super) fn row_key(name: &str) -> Result<RowKey> {
     RowKey::new(format!("{PREFIX}{name}"))
 }
 
-/// Allocates the next `count` numbers of the sequence. Returns them with the write that reserves them.
+/// Allocates the next `count` numbers of the sequence. Returns the numbers and the write that reserves them.
 ///
 /// # Errors
 /// - `Corrupted` if the stored row is not a valid sequence row.
@@ -70,7 +70,7 @@ fn next(found: Option<&StoredRow>) -> Result<i64> {
     }
 }
 
-/// Returns the name of the owning entity type, or `None` if no row is stored or an earlier release wrote the row without an owner.
+/// Returns the name of the owning entity type. Returns `None` if no row is stored, or if an earlier release wrote the row without an owner.
 fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     let Some(found) = found else { return Ok(None) };
     Ok(match found.row.view().find(OWNER, &mut 0)? {
@@ -79,7 +79,7 @@ fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     })
 }
 
-/// Returns the operation that writes the row, conditional on the version that was read.
+/// Returns the operation that writes the row. It requires the version that was read.
 fn write(found: Option<StoredRow>, (row_key, owner): (&RowKey, &str), next: i64) -> Operation {
     let mut row = RowWriter::with_capacity(2);
     row.property(NEXT, ValueRef::Int64(next));

@@ -1,4 +1,4 @@
-//! Tests that sequences have no unexpected gaps or duplicates with random writers, failing requests, and crashes after a block was allocated.
+//! Tests that sequences have no unexpected gaps or duplicates. Writers are random, requests fail, and processes crash after they have allocated a block.
 
 mod tables;
 
@@ -124,7 +124,7 @@ fn pat_inter_3_a_second_type_with_the_name_of_a_sequence_is_refused_with_both_na
         let text = error.to_string();
         assert!(text.contains("`Ticket`") && text.contains("`Visit`"), "{text}");
     }
-    // Both sequences continue. A program can explicitly take over a sequence of another entity type.
+    // Both sequences continue. A program can take over a sequence of another entity type, but only explicitly.
     let own = GaplessSequence::new(&visits, "visit").unwrap();
     assert_eq!((insert(&tickets, "b").unwrap(), visit(&own).unwrap()), (2, 1));
     block_on(numbers.set(Visit::partition("contoso"), 7)).unwrap();
@@ -276,7 +276,7 @@ fn threads_with_blocks_and_units_never_get_the_same_number() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Tests writers whose submits may fail before or after they take effect. After a failed submit, the writer retries with a different title.
+    /// Tests writers whose submits may fail before or after they take effect. After a failure, the writer retries with a different title.
     #[test]
     fn units_leave_no_gaps_and_no_duplicate_numbers_after_any_failure(
         faults in prop::collection::vec(0..4u8, 1..40),

@@ -96,12 +96,12 @@ const fn is_before(left: &str, right: &str) -> bool {
     left.is_empty() && !right.is_empty()
 }
 
-/// Generates slot names from a word, the first number and the count. All numbers have as many digits as the last number, so the names sort in slot order
+/// Generates slot names from a word, the first number and the count. All numbers have as many digits as the last number. The names therefore sort in slot order
 /// (DQ-10).
 ///
 /// The number of digits is part of the names. If a later declaration of a [series](crate::series) needs more digits, such as `S10` after `S9`, the stored slots
 /// `S0` to `S9` are no longer read, and [`insert_or_replace`](crate::series::SeriesTable::insert_or_replace) removes them. Therefore, declare as many slots as
-/// the series may ever have; empty slots are not stored. A [wide entity](crate::wide) also reads slots whose numbers have a different number of digits.
+/// the series may ever have; empty slots are not stored. A [wide entity](crate::wide) also reads slots whose numbers have fewer or more digits.
 ///
 /// ```
 /// use table_patterns::slot_names;

@@ -1,8 +1,8 @@
-//! Number types for incrementable slots.
+//! Number types of slots that can be incremented.
 
 use table_core::property::Property;
 
-/// A number type for incrementable slots.
+/// A number type of slots that can be incremented.
 ///
 /// ```
 /// use table_patterns::series::SlotNumber;
@@ -16,7 +16,7 @@ use table_core::property::Property;
     note = "`i32`, `i64` and `f64` can; `set` takes any property"
 )]
 pub trait SlotNumber: Property + Copy {
-    /// The value that an increment assumes for an empty slot.
+    /// The value of an empty slot in an increment.
     const ZERO: Self;
 
     /// Returns the sum, or `None` if the type cannot represent it.
@@ -41,7 +41,7 @@ impl SlotNumber for i64 {
     }
 }
 
-/// Sums are rounded and may become infinite, as usual for floating-point numbers.
+/// As usual for floating-point numbers, sums are rounded and may become infinite.
 #[diagnostic::do_not_recommend]
 impl SlotNumber for f64 {
     const ZERO: Self = 0.0;

@@ -9,7 +9,7 @@ use table_core::{Error, Result, property};
 use crate::series::fault::SeriesFault;
 use crate::series::{Series, check_slots, is_sorted};
 
-/// An entity with the values of its slots. It is a projection of `E`, so every read of `E` entities can return it.
+/// An entity with the values of its slots. It is a projection of `E`, so any read of `E` entities can return it.
 ///
 /// ```
 /// use table_patterns::series::{Series, SeriesRow};
@@ -60,7 +60,7 @@ impl<E: Series> SeriesRow<E> {
         self.slots.get_mut(slot).ok_or_else(|| no_slot(slot, E::SLOTS))
     }
 
-    /// Returns the values of all slots, in slot order, with `None` for each empty slot.
+    /// Returns the values of all slots, in slot order. The value of an empty slot is `None`.
     #[must_use]
     pub fn slots(&self) -> &[Option<E::Value>] {
         &self.slots
@@ -107,7 +107,7 @@ impl<E: Series> FromEntity for SeriesRow<E> {
         }
     }
 
-    /// Reads the properties in stored order, which may differ from slot order, because increments store slots in the order of their first use.
+    /// Reads the properties in stored order. It may differ from slot order, because increments store slots in the order of their first use.
     fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
         let (mut row, mut next) = (Self::new(E::from_entity(entity)?), 0);
         for property in entity.row.properties() {
@@ -138,7 +138,7 @@ impl<E: Series> SeriesRow<E> {
     }
 }
 
-/// Implemented only for entity types that plain tables can write. Other entities are written through a [`SeriesTable`](crate::series::SeriesTable), or in a
+/// Implemented only for entity types that plain tables can write. All other entities are written through a [`SeriesTable`](crate::series::SeriesTable) or in a
 /// [unit](crate::unit).
 impl<E: Series + PlainEntity> ToEntity for SeriesRow<E> {
     type Table = <E as PlainEntity>::Table;

@@ -1,4 +1,4 @@
-//! The handle to a table of series: sets individual slots, increments slots conditionally on the entity's `ETag`, and writes all slots.
+//! The handle to a table of series. It sets single slots, increments slots conditionally on the entity's `ETag`, and writes all slots.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub struct SeriesTable<E, S, O = NoOutbox> {
 }
 
 impl<E: Series, S, O> SeriesTable<E, S, O> {
-    /// Creates a handle to a table of series. The given [handle](crate::Entities) maintains the indexes, copies and feeds declared by the entity type.
+    /// Creates a handle to a table of series. The given [handle](crate::Entities) maintains the indexes, copies and feeds that the entity type declares.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>) -> Self {
         const { check_slots::<E>(E::SLOTS, 0) }
@@ -46,7 +46,7 @@ impl<E: Series, S, O> SeriesTable<E, S, O> {
 }
 
 impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
-    /// Returns the entity for one period with all its slots, or `None` if the entity does not exist. Sends one request (PAT-SER-1).
+    /// Returns the entity of one period with all its slots. Returns `None` if the entity does not exist. Sends one request (PAT-SER-1).
     ///
     /// # Errors
     /// `EntityMismatch` if a slot has a value of a different type; any error from a point query.
@@ -54,7 +54,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         self.table().get_as::<SeriesRow<E>>(key).await
     }
 
-    /// Returns one slot for one period, without reading the other slots, or `None` if the slot is empty or the period does not exist. Sends one request.
+    /// Returns one slot of one period, without reading the other slots. Returns `None` if the slot is empty or the period does not exist. Sends one request.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};
@@ -86,7 +86,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         property::read(found.row.view(), name, &mut 0).map_err(|error| self.entities.in_table(error))
     }
 
-    /// Writes all slots for one period. Slots that are empty in `row` are removed. The last writer wins.
+    /// Writes all slots of one period. Slots that are empty in `row` are removed. The last writer wins.
     ///
     /// # Errors
     /// An error if the entity exceeds a limit; any error from the entity's declared patterns, as in [`Entities::insert`].
@@ -94,8 +94,8 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         self.entities.put_row(&row.entity, row.to_row()?).await
     }
 
-    /// Sets one slot with a merge, which leaves the other slots and the entity's own properties unchanged (PAT-SER-2). If no entity is stored yet, inserts one
-    /// with the properties of `entity`.
+    /// Sets one slot with a merge. The other slots and the entity's own properties stay unchanged (PAT-SER-2). If no entity is stored yet, inserts one with the
+    /// properties of `entity`.
     ///
     /// # Errors
     /// `OutOfRangeInput` if the slot does not exist, or if the Edm type cannot represent the value;
@@ -127,7 +127,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     }
 }
 
-// The bounds are on the methods, because rustc shows the custom error message of a bound on a method, but not of a bound on an `impl`.
+// The bounds are on the methods, because rustc shows the custom error message of a bound only if the bound is on a method, and not on an `impl`.
 impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     /// Adds a value to one slot and returns the sum. An empty slot counts as zero. No update is lost (PAT-SER-3). A stored entity keeps its own properties. If
     /// no entity is stored yet, inserts one with the properties of `entity`.
@@ -145,7 +145,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         sums.into_iter().next().ok_or_else(|| no_slot(slot, E::SLOTS))
     }
 
-    /// Adds values to several slots for one period atomically, like [`increment`](Self::increment). Returns the sums in the order of `by`.
+    /// Adds values to several slots of one period atomically, like [`increment`](Self::increment). Returns the sums in the order of `by`.
     ///
     /// # Errors
     /// `InvalidInput` if a slot is given twice; any error from [`increment`](Self::increment).
@@ -182,7 +182,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         }
     }
 
-    /// Adds increments to the stored values of slots, and returns the sums.
+    /// Adds the increments to the stored values of slots. Returns the sums.
     fn sums(
         &self,
         key: &EntityKey,
@@ -228,14 +228,14 @@ pub(crate) fn sum_overflow(name: &str) -> Error {
     Error::of(SeriesFault::Sum).with_property(name)
 }
 
-/// Returns a row for a merge, with only the given slots.
+/// Returns a row for a merge. It contains only the given slots.
 pub(crate) fn only_slots<V: Property>(slots: &[(&str, V)]) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(slots.len());
     slots.iter().try_for_each(|(name, value)| value.write_to(name, &mut writer))?;
     Ok(writer.finish())
 }
 
-/// Returns a row for an insert, with the entity's own properties and the given slots.
+/// Returns a row for an insert. It contains the entity's own properties and the given slots.
 pub(crate) fn with_slots<E: Series, V: Property>(entity: &E, slots: &[(&str, V)]) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(slots.len() + E::SCHEMA.properties.len());
     copy(&entity.to_row()?, &mut writer)?;

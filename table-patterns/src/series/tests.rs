@@ -42,7 +42,7 @@ fn counts() -> (Counts, FaultyStore<Engine>) {
     let store = FaultyStore::new(Engine::in_memory());
     let table = block_on(store.table::<MessageCounts>().create_if_missing()).unwrap();
     store.heal();
-    // The limit exceeds the number of increments in any test, so even the slowest writer eventually succeeds.
+    // The limit is higher than the number of increments in any test. Even the slowest writer therefore succeeds in the end.
     let retry = Retry::new(256, Duration::from_micros(10), Duration::from_millis(2));
     (SeriesTable::new(table).with_retry(retry), store)
 }
@@ -149,7 +149,7 @@ fn pat_ser_3_no_increment_is_lost() {
     assert!((1..=8).all(|slot| found.slot(slot) == Some(&50)));
 }
 
-/// Tests the compile-time limit on the number of slots: 252 properties, including the entity's own properties.
+/// Tests the limit on the number of slots, which the compiler checks: 252 properties, including those of the entity itself.
 #[test]
 fn pat_ser_4_more_slots_than_an_entity_holds_are_refused() {
     let own = MessageCounts::SCHEMA.properties.len();
@@ -161,7 +161,7 @@ fn pat_ser_4_more_slots_than_an_entity_holds_are_refused() {
     assert!(message.downcast_ref::<&str>().unwrap().contains("take a wide entity (PAT-SER-4)"));
 }
 
-/// Entity types that, with certain slots, cannot be series.
+/// Entity types that cannot be series with certain slots.
 mod refused {
     use std::collections::BTreeMap;
 
@@ -214,7 +214,7 @@ fn pat_ser_4_slots_are_told_apart_from_all_other_properties() {
 #[test]
 fn pat_ser_3_a_write_between_read_and_write_is_detected() {
     let (counts, store) = counts();
-    // Between the read and the write of three successive attempts, another writer inserts, changes, and deletes the entity.
+    // Between the read and the write of three successive attempts, another writer inserts, changes and deletes the entity.
     let other = counts.clone();
     let table = store.table::<MessageCounts>();
     store.script(move |_, at| {
@@ -223,7 +223,7 @@ fn pat_ser_3_a_write_between_read_and_write_is_detected() {
             1 => Fault::Meanwhile(Box::new(move || {
                 block_on(other.increment(&of(23), 5, 100)).unwrap();
             })),
-            // This number includes the other writer's requests: the increment above took two requests.
+            // The other writer's requests count too: the increment above took two.
             5 => Fault::Meanwhile(Box::new(move || drop(block_on(other.set(&of(23), 5, 1_000)).unwrap()))),
             8 => Fault::Meanwhile(Box::new(move || {
                 block_on(table.delete(MessageCounts::key(123, day(23)), table_core::etag::IfMatch::Any))

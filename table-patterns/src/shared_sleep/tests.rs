@@ -1,4 +1,4 @@
-//! Tests the ways in which a sleep shared by several tasks ends.
+//! Tests the ways in which a sleep that several tasks share can end.
 
 use std::future::{pending, poll_fn};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn a_sleep_that_never_ends_counts_as_ended_once_its_length_has_passed_twice() {
     assert!(sleep.has_ended());
 }
 
-/// Tests that all clones end, whichever of them is polled when the sleep function panics.
+/// Tests that all clones end if the sleep function panics, whichever of them is polled at that time.
 #[test]
 fn a_panic_of_the_sleep_function_ends_all_clones() {
     let mut polls = 0;
@@ -57,7 +57,7 @@ fn a_panic_of_the_sleep_function_ends_all_clones() {
     assert_eq!(sleep.now_or_never(), Some(SleepEnd::Panicked));
 }
 
-/// Tests a queue whose tasks share a timeout that was set in an async runtime that has ended.
+/// Tests a queue whose tasks share a timeout. The async runtime in which the timeout was set has ended.
 #[test]
 fn a_stalled_queue_is_detected_after_the_runtime_of_its_alarm_has_ended() {
     let started = AtomicU64::new(0);

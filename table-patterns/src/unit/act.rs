@@ -24,7 +24,7 @@ impl fmt::Display for Act {
 }
 
 impl<S, O> UnitOfWork<S, O> {
-    /// Adds the kind of write and the entity type to an error about an entity.
+    /// Adds a description, such as "insert of `Ticket`", to an error about an entity.
     pub(super) fn named(&self, error: Error) -> Error {
         let at = error.operation().or((self.acts.len() == 1).then_some(0));
         let row = |at: usize| self.draft.planned().entities().get(at).map(|operation| &operation.row_key);

@@ -20,7 +20,7 @@ use crate::unit::act::Act;
 use crate::unit::fault::UnitFault;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds all of a pattern's rows, or none of them if one is refused.
+    /// Adds the rows of a pattern. If one row is refused, adds none of them.
     pub(crate) fn add_rows(
         &mut self,
         by: &'static str,
@@ -41,7 +41,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(self)
     }
 
-    /// Makes the commit check that entities of type `E` may be written. Use this for entities written without a handle.
+    /// Makes the commit check that entities of type `E` may be written. This is needed for entities written without a handle.
     pub(crate) fn admit_rows_of<E: Entity>(&mut self, is_whole: bool) -> &mut Self {
         let (store, watch, retry) = (&self.store, &self.watch, &self.retry);
         self.admissions.add::<E>(is_whole, || {
@@ -67,7 +67,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let plan = handle.plan_by(by, &self.context, (key, kind), old, new);
         let plan = plan.map_err(|error| error.with_table(self.table.as_str()))?;
         self.push(plan, act)?;
-        // The write keeps properties added by a newer schema, so it does not count as removing unknown properties.
+        // The write keeps properties that a newer schema has added, so `is_whole` is `false`.
         self.admissions.add::<E>(false, || handle);
         Ok(self)
     }
@@ -77,7 +77,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.push_condition::<E>(key, OperationKind::Check(state))
     }
 
-    /// Adds the condition that an entity exists, as an empty merge that also changes its version.
+    /// Adds the condition that an entity exists. The condition is an empty merge, which also changes the entity's version.
     pub(crate) fn touch<E: Entity>(&mut self, key: EntityKey) -> Result<&mut Self> {
         self.push_condition::<E>(key, touch(IfMatch::Any))
     }
@@ -106,7 +106,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(self)
     }
 
-    /// Counts one more write or step, unless a transaction runs the unit.
+    /// Counts one more write or step. Does nothing in a transaction, which commits its unit itself.
     pub(crate) fn warn_if_dropped(&self) {
         if self.rivals.is_none() {
             self.uncommitted.add();
@@ -126,7 +126,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.check_table::<E>(self.table_of::<E>()).map_err(|error| self.here(error, key))
     }
 
-    /// Checks that `table`, which contains entities of type `E`, is the unit's table.
+    /// Checks that `table`, the table of entities of type `E`, is the unit's table.
     ///
     /// # Errors
     /// `InvalidInput` (EGT-1) if it is another table.

@@ -1,4 +1,4 @@
-//! A unit's admission checks. For each written entity type, a check fails if a program with a newer schema forbids the write.
+//! A unit's admission checks, one for each written entity type. A check fails if a program with a newer schema forbids the write.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use table_core::store::WriteLease;
 
 use crate::entities::AdmitWrites;
 
-/// The admission check of each entity type, and a flag: `true` if a write of the type removes unknown properties.
+/// The admission check of each entity type. The flag is `true` if a write of that type removes unknown properties.
 #[derive(Clone, Default)]
 pub(crate) struct Admissions(HashMap<TypeId, (Arc<dyn AdmitWrites>, bool)>);
 

@@ -1,4 +1,4 @@
-//! Changes to entities that have been read. Undeclared stored properties, such as the slots of a series, are kept.
+//! Changes to entities that have been read. A change keeps stored properties that the entity type does not declare, such as the slots of a series.
 
 use std::ops::ControlFlow;
 
@@ -20,7 +20,7 @@ pub(super) struct Change<'a, E> {
     pub(super) new: (&'a E, Row),
 }
 
-/// A replace operation for which the commit first reads all stored properties of the entity.
+/// A replace operation. Before it is sent, the commit reads all stored properties of the entity.
 pub(super) struct Rewrite {
     row_key: RowKey,
     etag: ETag,
@@ -29,14 +29,14 @@ pub(super) struct Rewrite {
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O> {
-    /// Adds a change. If it removes no property, it becomes a merge, which keeps undeclared properties without reading them.
+    /// Adds a change. If the change removes no property, it is sent as a merge, which keeps undeclared properties without reading them.
     pub(super) fn change<E: Entity + Send + Sync>(
         &mut self,
         key: &EntityKey,
         change: Change<'_, E>,
     ) -> Result<&mut Self> {
         let Change { etag, old: (old, before), new: (new, after) } = change;
-        // Copies are computed from all stored properties, so the entity must be read.
+        // Copies are computed from all stored properties, so the entity must be read again.
         let reads = E::RELATIONS.is_some() || row::removes(before.view(), after.view())?;
         let if_match = IfMatch::ETag(etag.clone());
         let kind = if reads {
@@ -61,7 +61,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O
             let ControlFlow::Continue(found) = self.look_up(&row_key).await? else {
                 return Ok(ControlFlow::Break(()));
             };
-            // If the version differs, the replace stays unchanged. The commit then fails, because the write contradicts the read or requires a stale version.
+            // If the version differs, the replace is left unchanged, and the commit fails: the write contradicts a read of the unit or requires a stale
+            // version.
             if let Some(found) = found.filter(|found| found.etag == etag) {
                 let row = row::rewrite(found.row.view(), before.view(), after.view())?;
                 self.draft.change_row(&row_key, &|_| Ok(row.clone()))?;

@@ -25,13 +25,13 @@ impl<T> Committed<T> {
         self.value
     }
 
-    /// Returns the new versions of the entities in write order. The version is `None` for a delete, and for an entity changed again by a later transaction in
-    /// the same group commit.
+    /// Returns the new versions of the entities in write order. The version is `None` if the entity was deleted, or if a later transaction in the same group
+    /// commit changed it again.
     pub fn etags(&self) -> impl Iterator<Item = Option<&ETag>> {
         self.versions.iter().map(|(_, etag)| etag.as_ref())
     }
 
-    /// Returns a written entity with its new version, so the next write needs no read. Returns `None` if the version is unknown. On stores whose `ETag`s
+    /// Returns a written entity with its new version. The next write then needs no read. Returns `None` if the version is unknown. On a store whose `ETag`s
     /// contain no time, the Timestamp is the commit time according to this process's clock.
     ///
     /// ```

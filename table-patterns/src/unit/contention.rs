@@ -1,4 +1,4 @@
-//! A transaction's contention with other processes: the attempts that failed because of conflicts, and the transaction's reservation.
+//! A transaction's contention with other processes: its lost attempts and its reservation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use crate::unit::queue::Queue;
 use crate::unit::reservation::{self, LOSSES, Reservation, elapsed, is_refusal};
 use crate::unit::rivals::Rivals;
 
-/// A transaction's lost attempts, and the reservation that makes other processes wait.
+/// The number of a transaction's lost attempts, and the reservation that makes other processes wait for the transaction.
 pub(super) struct Contention {
     seen: Arc<SeenRows>,
     losses: usize,
     pub(super) own: Option<Reservation>,
     hold: Duration,
-    /// `true` if the reservation's touches have changed row versions since the last attempt.
+    /// `true` if writing the reservation has changed row versions since the last attempt.
     has_touched: bool,
 }
 
@@ -52,7 +52,7 @@ impl Contention {
         }
     }
 
-    /// Gives up the reservation because deleting it failed. Other processes delete the reservation when its hold time ends.
+    /// Gives up the reservation after a failed attempt to delete it. Other processes delete it when its hold time ends.
     pub(super) fn give_up(&mut self, error: Error) {
         self.own = None;
         if is_refusal(error.code()) {
@@ -60,7 +60,7 @@ impl Contention {
         }
     }
 
-    /// If the transaction was not permitted to reserve the partition, adds a note to the last attempt's error.
+    /// Adds a note to the last attempt's error if the credential did not permit the transaction to reserve the partition.
     pub(super) fn explained(&self, error: Error) -> Error {
         match self.seen.refusal() {
             Some(refusal) => error.with_context(&format!("no reservation by this credential ({refusal})")),
@@ -68,7 +68,7 @@ impl Contention {
         }
     }
 
-    /// Deletes the reservation of a transaction whose commit did not delete it.
+    /// Deletes the transaction's reservation if the commit has not deleted it.
     pub(super) async fn end<S: TableStore>(
         &self,
         store: &S,
@@ -83,8 +83,8 @@ impl Contention {
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds an operation that deletes the transaction's reservation. Adds nothing if the unit has no room for the operation or contains incomplete writes; the
-    /// reservation is then deleted after the commit.
+    /// Adds an operation that deletes the transaction's reservation. Adds nothing if the unit is full or contains incomplete writes; the reservation is then
+    /// deleted after the commit.
     pub(super) fn delete_reservation(&mut self) -> Option<Reservation> {
         let own = self.rivals.as_ref().and_then(|rivals| rivals.own.clone());
         let own = own.filter(|_| !self.draft.is_pending())?;
@@ -92,7 +92,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Some(own).filter(|_| has_room)
     }
 
-    /// Records a lost attempt. Reserves the partition after several lost attempts, and again if another process has written despite the reservation.
+    /// Records a lost attempt. After several lost attempts, reserves the partition. If another process writes despite the reservation, reserves it again.
     ///
     /// # Errors
     /// Any error from reading or writing the reservation.
@@ -106,8 +106,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         contention.lost();
         let Some(rivals) = &self.rivals else { return Ok(()) };
         contention.own.clone_from(&rivals.own);
-        // A touch changes row versions, so new versions found directly after a touch do not show that another process has written. The reservation is then not
-        // renewed. If the next attempt reads the same versions as this one, the transaction itself causes the error.
+        // A touch changes row versions. New versions found directly after a touch therefore do not prove that another process has written, and the reservation
+        // is not renewed. If the next attempt reads the same versions as this one, the transaction itself causes the error.
         let is_disturbed = is_race && !std::mem::take(&mut contention.has_touched);
         if contention.losses < LOSSES || (contention.own.is_some() && !is_disturbed) {
             return Ok(());
@@ -118,14 +118,14 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let (table, partition_key) = (&self.table, self.draft.planned().partition_key());
         let queue = Queue { store: &self.store, table, partition_key, seen: &contention.seen };
         let rows = self.contended(error);
-        // IMPORTANT: if this request fails, the transaction keeps its earlier reservation, and deletes that reservation when it ends.
+        // IMPORTANT: if this request fails, the transaction keeps its earlier reservation and deletes it at the end.
         let own = contention.own.clone();
         contention.own = queue.reserve(own, contention.hold, rows, || runtime.random()).await?;
         contention.has_touched = true;
         Ok(())
     }
 
-    /// Returns the existing rows on which the attempt depended: first the row that caused the conflict, then the rows that were read.
+    /// Returns the existing rows on which the attempt depended. The row that caused the conflict comes first, followed by the rows that were read.
     fn contended(&self, error: &Error) -> Vec<RowKey> {
         let conflict = error.key().filter(|_| error.is_precondition_failed());
         let mut rows: Vec<RowKey> = conflict.and_then(|(_, row)| RowKey::new(row).ok()).into_iter().collect();

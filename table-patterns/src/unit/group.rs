@@ -1,4 +1,4 @@
-//! Group commit: transactions of one process are committed together.
+//! Group commit: several transactions of one process are committed as one.
 
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
                 let rows = SeenRows::rows(transaction.operations());
                 let partition = transaction.partition_key().clone();
                 let committed = match recorder.filter(|_| !records.is_empty()) {
-                    // A lost race is treated like any conflict: the members then run alone, and count their lost attempts.
+                    // A lost race is treated like any other conflict: the members then run alone, and count their lost attempts.
                     Some(recorder) => match recorder.commit(&table, transaction, &records).await? {
                         Recorded::Committed { committed, is_shared } => {
                             seen.recorded((&table, &partition), is_shared);

@@ -15,14 +15,14 @@ use crate::index::Indexes;
 use crate::unit::UnitOfWork;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Uses the handle `table` for entities of its type, for example because it has a different retry policy. Entities of a type without a handle are written
-    /// with the patterns declared on the struct or attached by the store.
+    /// Uses `table` as the handle for entities of its type, for example because it has a different retry policy. Entities of a type without a handle are
+    /// written with the patterns that are declared on the struct or attached by the store.
     pub fn with<E: Entity>(mut self, table: &Entities<E, S, O>) -> Self {
         self.use_handle(table);
         self
     }
 
-    /// Uses a handle, like [`with`](Self::with), inside the closure of a [`transaction`](Entities::transaction). Call it before the first read or write of an
+    /// Does the same as [`with`](Self::with), but inside the closure of a [`transaction`](Entities::transaction). Call it before the first read or write of an
     /// entity of this type. With period tables, each further entity type needs its own handle:
     ///
     /// ```
@@ -88,7 +88,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         handle
     }
 
-    /// Returns the name of an entity type's table. With period tables, the handle's table differs from the table in the schema.
+    /// Returns the name of the table for an entity type. With period tables, the handle's table differs from the table in the schema.
     pub(super) fn table_of<E: Entity>(&self) -> &str {
         let known = self.handles.get(&TypeId::of::<E>());
         let handle = known.and_then(|handle| handle.downcast_ref::<Entities<E, S, O>>());

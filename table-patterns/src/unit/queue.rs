@@ -1,4 +1,4 @@
-//! The queue of one partition's [reservations](crate::unit::reservation): reads, inserts and deletes its rows.
+//! The queue of one partition's [reservations](crate::unit::reservation). Reads, inserts and deletes their rows.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(super) struct Queue<'a, S> {
 }
 
 impl<S: TableStore> Queue<'_, S> {
-    /// Returns the first reservations in order, or an empty list if the credential does not permit reading them.
+    /// Returns the first reservations in queue order. Returns an empty list if the credential does not permit reading them.
     ///
     /// # Errors
     /// Any error from the query.
@@ -70,16 +70,16 @@ impl<S: TableStore> Queue<'_, S> {
         first.filter(|first| own != Some(&first.reservation))
     }
 
-    /// Returns `true` if the process has stopped waiting, because several consecutive reservations have expired while it waited.
+    /// Returns `true` if the process has stopped waiting because several consecutive reservations expired while it waited.
     pub(super) fn has_stopped_waiting(&self) -> bool {
         self.seen.expired() >= MOST_EXPIRED
     }
 
-    /// Reserves the partition, or renews the reservation. If no other reservation is ahead of it, also touches `rows`, which invalidates earlier reads of them.
-    /// Returns `None` if the credential does not permit reservations.
+    /// Reserves the partition, or renews the given reservation. If no other reservation is ahead of it, also touches `rows`, which invalidates earlier reads of
+    /// these rows. Returns `None` if the credential does not permit reservations.
     ///
     /// # Errors
-    /// Any error from a query or a transaction. A reservation whose response was lost is treated as inserted.
+    /// Any error from a query or a transaction. If the response to the write is lost, the reservation is treated as inserted.
     pub(super) async fn reserve(
         &self,
         own: Option<Reservation>,
@@ -117,7 +117,7 @@ impl<S: TableStore> Queue<'_, S> {
         }
     }
 
-    /// Writes a reservation, and an empty merge to each of `rows`. If one of these rows does not exist, writes nothing and returns the row's index in `rows`.
+    /// Writes a reservation, and an empty merge to each of `rows`. If one of `rows` does not exist, writes nothing and returns its index.
     async fn write(
         &self,
         reservation: &Reservation,
@@ -138,11 +138,11 @@ impl<S: TableStore> Queue<'_, S> {
         }
     }
 
-    /// Deletes a reservation whose hold time has ended, unless it has been renewed. If its hold time is zero, instead deletes all reservations in `queue` whose
-    /// hold time is zero, up to the size of one transaction.
+    /// Deletes a reservation whose hold time has ended, unless it has been renewed. A reservation with a hold time of zero is deleted together with all others
+    /// of this kind in `queue`, up to the size of one transaction.
     ///
     /// # Errors
-    /// Any error from a transaction, unless it shows that the reservation has already been deleted or renewed.
+    /// Any error from a transaction, except a conflict, which means that the reservation has already been deleted or renewed.
     pub(super) async fn pass(&self, queue: &Reservations, stored: &Stored) -> Result<()> {
         self.seen.pass(stored.reservation.row_key(), &stored.etag);
         if stored.hold.is_zero() {
@@ -152,10 +152,10 @@ impl<S: TableStore> Queue<'_, S> {
         self.delete([stored]).await
     }
 
-    /// Deletes reservations of other transactions that the process no longer waits for, at most as many as fit in one transaction.
+    /// Deletes other transactions' reservations, for which the process no longer waits. Deletes at most as many as fit in one transaction.
     ///
     /// # Errors
-    /// Any error from a transaction, except a conflict with a process that concurrently deletes or renews one of the reservations.
+    /// Any error from a transaction, except a conflict with a process that deletes or renews one of the reservations at the same time.
     pub(super) async fn discard(&self, queue: &Reservations, own: Option<&Reservation>) -> Result<()> {
         self.delete(queue.first.iter().filter(|stored| own != Some(&stored.reservation))).await
     }
@@ -178,8 +178,8 @@ impl<S: TableStore> Queue<'_, S> {
         }
     }
 
-    /// Deletes the reservation of a finished transaction. Ignores errors, because the transaction's outcome is known and other processes delete the reservation
-    /// when its hold time ends.
+    /// Deletes the reservation of a finished transaction. Errors are ignored: the outcome of the transaction is already known, and other processes delete the
+    /// reservation when its hold time ends.
     pub(super) async fn release(&self, own: &Reservation) {
         let _expires_otherwise = self.submit(vec![own.delete()]).await;
     }

@@ -27,25 +27,25 @@ use crate::unit::rivals::ReadRow;
 pub(super) struct Reads {
     /// The group of earlier, still uncommitted transactions that will be committed together with this one.
     pub(super) group: Option<Arc<Group>>,
-    /// The rows as first read, with `None` for each row that did not exist.
+    /// The rows as first read. `None` if the row did not exist.
     rows: HashMap<RowKey, Option<StoredRow>>,
     /// `true` if a read returned an uncommitted row from the group.
     pub(super) used_group: bool,
-    /// `true` if the transaction's closure must run again, regardless of its result: it read a row that is unavailable until the group has been committed, or
-    /// its earlier reads are stale.
+    /// `true` if the transaction's closure must run again, regardless of its result. The closure has read a row that is unavailable until the group has been
+    /// committed, or its earlier reads are stale.
     pub(super) must_restart: bool,
-    /// The error for a write that contradicts a read, because it requires a different version of the row.
+    /// The error for a write that contradicts an earlier read of the row, because it requires a different version.
     pub(super) outdated: Option<Error>,
 }
 
 impl Reads {
-    /// Returns the version of each row that was read, or `None` for each row that did not exist.
+    /// Returns the version of each row that was read. The version is `None` if the row did not exist.
     pub(super) fn versions(&self) -> HashMap<RowKey, Option<ETag>> {
         let version = |found: &Option<StoredRow>| found.as_ref().map(|found| found.etag.clone());
         self.rows.iter().map(|(row_key, found)| (row_key.clone(), version(found))).collect()
     }
 
-    /// Returns a row if it was read in the given version.
+    /// Returns a row, provided that it was read in the given version.
     pub(super) fn row(&self, row_key: &RowKey, etag: &ETag) -> Option<Row> {
         let found = self.rows.get(row_key)?.as_ref().filter(|found| found.etag == *etag);
         found.map(|found| found.row.clone())
@@ -56,7 +56,7 @@ impl Reads {
         self.rows.iter().filter(|(_, found)| found.is_some()).map(|(row_key, _)| row_key)
     }
 
-    /// Passes the rows that were read to a group, which uses them to compute the rows seen by subsequent units.
+    /// Passes the rows that were read to a group. From these rows, the group computes the rows that later units see.
     pub(super) fn pass_to(&self, group: &Group) {
         for (row_key, found) in &self.rows {
             group.remember(row_key, found.as_ref());
@@ -65,17 +65,17 @@ impl Reads {
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Reads an entity in the partition, in its state before this unit's writes. The commit requires that the entity still has this version. If the
-    /// entity changes in the meantime, a [`transaction`](crate::Entities::transaction) runs again, and [`commit`](Self::commit)
-    /// fails.
+    /// Reads an entity in the partition. Returns its state before this unit's writes. The commit requires that the entity still has the version that was read.
+    /// If the entity has changed, a [`transaction`](crate::Entities::transaction) runs again, and [`commit`](Self::commit) fails.
     ///
-    /// In a transaction, the returned entity may have been written by a previous, still uncommitted transaction of the same handle. Until both are committed,
-    /// its `ETag` and Timestamp are not final: the `ETag` is valid only in this unit, and the Timestamp is the current time. Read the entity again before a
-    /// later write conditional on its `ETag`.
+    /// In a transaction, the entity may come from an earlier transaction of the same handle that has not been committed yet. In this case, its `ETag` and
+    /// Timestamp are provisional: the `ETag` is valid only for writes through this unit, and the Timestamp is the current time. To make a conditional write
+    /// after the commit, read the entity again.
     ///
-    /// An entity that is read but not written costs one operation: a check that it has not changed, or is still absent. The Table service protocol has no
-    /// checks. On a store without [checks](table_core::store::Capabilities::checks), the operation is an empty merge, which changes the `ETag`. The commit then
-    /// fails with `Unsupported` if an entity was absent and the unit does not insert it. For a read without a condition, use the handle's `get`.
+    /// An entity that is read but not written costs one operation, which checks that the entity has not changed or is still absent. The protocol of the Table
+    /// service has no checks. On a store without [checks](table_core::store::Capabilities::checks), the operation is an empty merge, which changes the `ETag`.
+    /// If an entity was absent and the unit does not insert it, the commit fails with `Unsupported` on such a store. To read without a condition, use the
+    /// handle's `get`.
     ///
     /// # Errors
     /// - `CommandsInBatchActOnDifferentPartitions` if the entity is in another partition (EGT-5).
@@ -86,7 +86,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         &mut self,
         key: impl PointKey<E, From: OwnSource<E>>,
     ) -> BoxFuture<'_, Result<Option<Versioned<E>>>> {
-        // The future is boxed, and the function is not `async`. Otherwise, rustc would report a wrong key three times.
+        // The future is boxed, and the function is not `async`, because rustc would otherwise report a wrong key three times.
         self.read_point::<E, E>(OwnSource::into_own(key.into_point())).boxed()
     }
 
@@ -121,7 +121,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Reads a row in the partition. Later reads return the same row without a request.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied` if the transaction's closure must run again (the unit records this); any error from the store.
+    /// `UpdateConditionNotSatisfied` if the closure must run again, which the unit remembers; any error from the store.
     pub(crate) async fn read_row(&mut self, row_key: &RowKey) -> Result<Option<StoredRow>> {
         if let ControlFlow::Continue(found) = self.look_up(row_key).await? {
             return Ok(found);
@@ -166,8 +166,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(if is_outdated { ControlFlow::Break(()) } else { ControlFlow::Continue(found) })
     }
 
-    /// Requires that all rows are still as read, with conditions on the rows' writes or as separate operations. If a write contradicts a read of its row,
-    /// stores the error in `outdated`.
+    /// Requires that all rows still have the versions that were read. The conditions are added to the rows' writes, or become operations of their own. If a
+    /// write contradicts a read of its row, stores the error in `outdated`.
     pub(super) fn require_reads(&mut self) -> Result<()> {
         for (row_key, version) in self.reads.versions() {
             match self.require_read(&row_key, version) {
@@ -184,7 +184,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
 
     fn require_read(&mut self, row_key: &RowKey, version: Option<ETag>) -> Result<()> {
         let planned = self.draft.planned();
-        // A derived row needs no condition here: it is reread at commit time, and its operation depends on that read.
+        // A derived row needs no condition. The commit rereads it and computes the operation from the result.
         if planned.derives(row_key) {
             return Ok(());
         }

@@ -1,26 +1,27 @@
-//! Reservations: a transaction that has lost several attempts to other processes makes those processes wait.
+//! Reservations. A transaction that has lost several attempts to other processes writes a reservation, which makes those processes wait.
 //!
-//! Within a process, transactions take turns. Between processes, the process nearest to the store wins every race, so a process far from the store
-//! could lose all of its attempts. Therefore, a transaction inserts a reservation into the partition after [`LOSSES`] lost attempts:
+//! Within a process, transactions take turns. Between processes, the one closest to the store wins every race, so a distant process could lose all of its
+//! attempts. To prevent this, a transaction inserts a reservation into the partition after [`LOSSES`] lost attempts:
 //!
 //! | row | properties |
 //! |---|---|
 //! | `U+FFFC reservation_`, 10 digits: its position in the queue, `_`, and 16 hexadecimal digits: its random number | `HoldMillis`: Int64, the time for which other processes wait for it |
 //!
-//! If no other reservation exists, the same transaction touches the rows already read, which changes their versions. Attempts by other processes to write these
-//! rows then conflict, and attempts that begin later find a version that their process has not seen ([`SeenRows`](crate::entities::SeenRows)). A process that
-//! only records changes in the partition's feed finds a feed head it has not seen. In these cases, the other processes read the reservations, and each waits
-//! until the first reservation in the queue is its own or no reservation exists. The commit deletes the reservation.
+//! If no other reservation exists, the transaction that inserts the reservation also touches the rows that were read, which changes their versions. Attempts by
+//! other processes to write these rows then conflict. Attempts that begin later find a version that their process has not seen
+//! ([`SeenRows`](crate::entities::SeenRows)). A process that only records changes in the partition's feed finds a feed head that it has not seen. In all these
+//! cases, the other process reads the reservations. It waits until the first reservation in the queue is its own, or no reservation exists. The commit deletes
+//! the reservation.
 //!
-//! A waiting process measures a reservation's hold time with its own clock, from the time it first saw this reservation at the head of the queue. When the hold
-//! time ends, the process deletes the reservation, because its owner may have died. If the owner renews the reservation, the process waits again. Clocks of
-//! different processes are never compared.
+//! A waiting process measures the hold time with its own clock, starting when it first sees the reservation at the head of the queue. When the hold time ends,
+//! the process deletes the reservation, because the owner may have died. If the owner renews the reservation, the process waits again. Clocks of different
+//! processes are never compared.
 //!
 //! If [`MOST_EXPIRED`] consecutive reservations expire while a process waits for them, the process stops waiting and deletes reservations until none is left.
-//! As a result, rows that another program has left in the partition delay the process's transactions by at most twenty seconds, regardless of their number.
+//! Rows that another program has left in the partition therefore delay the process's transactions by at most twenty seconds, regardless of their number.
 //!
-//! Every row whose key has the prefix is treated as a reservation, regardless of its writer, and the key order is the queue order. A row in any other
-//! format has a hold time of zero and is deleted when it is found, so it cannot hide the reservations after it.
+//! Every row whose key has the prefix is treated as a reservation, no matter who wrote it. The queue order is the key order. A row in any other format has a
+//! hold time of zero and is deleted when it is found, so it cannot hide the reservations behind it.
 //!
 //! Reservations are advisory: correctness depends only on the row versions. `docs/models/fairness.rs` models this protocol.
 
@@ -33,7 +34,7 @@ use table_core::query::EntityRef;
 use table_core::runtime::Runtime;
 use table_core::{Error, ErrorCode, Result, ValueRef};
 
-/// The prefix of reservations' `RowKey`s, followed by the position in the queue.
+/// The prefix of the `RowKey`s of reservations. The position in the queue follows the prefix.
 pub(crate) const PREFIX: &str = "\u{FFFC}reservation_";
 pub(super) const HOLD: &str = "HoldMillis";
 
@@ -64,8 +65,8 @@ pub(super) struct Stored {
 }
 
 impl Reservation {
-    /// Creates a reservation behind the last one in a queue.
-    /// The random number distinguishes it from all other reservations with the same position, including earlier ones.
+    /// Creates a reservation behind the last one in a queue. The random number distinguishes it from all other reservations with the same position, including
+    /// deleted ones.
     pub(super) fn behind(last: Option<&Self>, random: u64) -> Result<Self> {
         let place = last.map_or(0, Self::place).saturating_add(1).min(LAST_PLACE);
         RowKey::new(format!("{PREFIX}{place:010}_{random:016x}")).map(Self)
@@ -113,14 +114,14 @@ pub(super) struct Reservations {
 }
 
 impl Reservations {
-    /// Returns `true` if the queue contains a reservation, or may contain it beyond the rows that were read.
+    /// Returns `true` if the queue contains a reservation, or if it may be among the rows that were not read.
     pub(super) fn may_contain(&self, own: &Reservation) -> bool {
         !self.is_whole || self.first.iter().any(|stored| stored.reservation == *own)
     }
 }
 
 impl Stored {
-    /// Reads a queue row. Returns `None` if its key is not a valid key for a write, because no reservation has such a key.
+    /// Reads a reservation from a row of the queue. Returns `None` if the row's key is not valid in writes: reservations always have valid keys.
     pub(super) fn read(entity: EntityRef<'_>) -> Option<Self> {
         let reservation = Reservation(RowKey::new(entity.row_key).ok()?);
         let hold = match entity.row.find(HOLD, &mut 0) {
@@ -133,7 +134,7 @@ impl Stored {
     }
 }
 
-/// Returns a reservation's hold time, computed from the duration of the last attempt and an earlier hold time that was too short.
+/// Returns the hold time of a reservation. It depends on the duration of the last attempt, and on an earlier hold time that was too short.
 pub(super) fn hold(attempt: Duration, earlier: Duration) -> Duration {
     let wanted = attempt.saturating_mul(4).saturating_add(PAUSES.1.saturating_mul(4));
     wanted.max(earlier.saturating_mul(2)).clamp(HOLDS.0, HOLDS.1)
@@ -144,7 +145,7 @@ pub(super) fn elapsed(began: u64, runtime: &Runtime) -> Duration {
     Duration::from_nanos(runtime.now().saturating_sub(began).saturating_mul(100))
 }
 
-/// Returns `true` if an error code means that the credential does not permit access to a row, for example because a SAS covers only one table or a range of
+/// Returns `true` if an error code means that the credential does not permit access to a row. For example, a SAS may cover only one table or a range of
 /// `RowKey`s.
 pub(crate) const fn is_refusal(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::AuthorizationFailure | ErrorCode::AuthorizationPermissionMismatch)

@@ -1,4 +1,4 @@
-//! A transaction's reads while other processes write to its partition: detects their writes and waits for their reservations.
+//! Reads of a transaction while other processes write to its partition. Detects their writes and waits for their reservations.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::entities::{SeenRows, Turn};
 use crate::unit::queue::Queue;
 use crate::unit::reservation::{LONGEST_WAIT, MOST_EXPIRED, PAUSES, Reservation, Reservations, elapsed};
 
-/// The maximum time counted for one read of the reservations. If the clock is set forward, a wait is shortened by at most this much.
+/// The most time counted for one read of the reservations. If the clock is set forward, a wait becomes shorter by at most this much.
 const LONGEST_READ: Duration = Duration::from_secs(1);
 
-/// The other processes as seen by one run of a transaction: their reservations and detected writes.
+/// The reservations and writes of other processes, as seen by one run of a transaction.
 pub(super) struct Rivals {
     pub(super) seen: Arc<SeenRows>,
     /// This transaction's reservation, unless another process has deleted it.
@@ -34,7 +34,7 @@ pub(super) struct Rivals {
     pub(super) waited: Duration,
 }
 
-/// A row that was read, and `true` if earlier reads in the unit may be stale.
+/// A row that was read. `has_waited` is `true` if earlier reads of the unit may be stale.
 pub(super) struct ReadRow {
     pub(super) found: Option<StoredRow>,
     pub(super) has_waited: bool,
@@ -67,8 +67,8 @@ impl Rivals {
         }
     }
 
-    /// Waits for other processes that have reserved the partition, then reads a row. The reservations are checked at most once per run of the transaction, and
-    /// only if this transaction has a reservation or another process has recently written rows in the partition.
+    /// Waits for other processes that have reserved the partition, and then reads a row. The reservations are checked at most once per run. They are checked
+    /// only if this transaction has a reservation, or if another process has recently written rows in the partition.
     pub(super) async fn read<S: TableStore>(
         &mut self,
         queue: &Queue<'_, S>,
@@ -107,9 +107,9 @@ impl Rivals {
         is_foreign
     }
 
-    /// Waits until this transaction's reservation is the first one, or no other reservation exists. Returns `true` if the transaction had to wait.
+    /// Waits until this transaction's reservation is the first in the queue, or no other reservation exists. Returns `true` if the transaction had to wait.
     async fn wait<S: TableStore>(&mut self, queue: &Queue<'_, S>, mut found: Reservations) -> Result<bool> {
-        // The first reservation and its hold time, the time since it was first seen at the head of the queue, and the duration of the last read.
+        // The first reservation and its hold time; the time since it was first seen at the head of the queue; the duration of the last read.
         let (mut first, mut waited, mut read) = (None::<(Reservation, Duration)>, Duration::ZERO, PAUSES.0);
         let (mut has_waited, before) = (false, self.waited);
         loop {
@@ -119,13 +119,13 @@ impl Rivals {
             }
             if queue.has_stopped_waiting() {
                 queue.discard(&found, self.own.as_ref()).await?;
-                // Makes this process's next transactions read the queue, until no reservation is left.
+                // This makes the process's next transactions read the queue until no reservation is left.
                 self.is_shared = true;
             }
             let Some(ahead) = queue.ahead(&found, self.own.as_ref()) else { return Ok(has_waited) };
             has_waited = true;
             if first.as_ref().is_none_or(|(first, _)| *first != ahead.reservation) {
-                // If a reservation disappears after at least half of its hold time, another process has probably deleted it, because its owner would have done
+                // If a reservation disappears after half of its hold time or later, another process has probably deleted it, because the owner would have done
                 // so sooner. It counts as expired.
                 if first.is_some_and(|(_, hold)| waited >= hold / 2) {
                     self.seen.expire(1);

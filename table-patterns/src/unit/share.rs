@@ -1,15 +1,18 @@
-//! Compile-time bounds on the operations added to a unit by writing an entity.
+//! The number of operations that writing an entity adds to a unit, known at compile time.
 
 use table_core::entity::Entity;
 
-/// The numbers of operations that writing an entity adds to a [unit](crate::unit), computed from its declaration. Implemented for every entity.
+/// The numbers of operations that writing an entity adds to a [unit](crate::unit). They are computed from the entity's declaration. Implemented for every
+/// entity.
 ///
-/// The numbers include the entity, its index rows in the partition, and the row that records changes in other partitions. A feed adds two operations per unit,
-/// or three if the unit changes more than 80 entities with a feed. Payloads of more than 256 KiB in total also add operations. The numbers exclude the rows of
-/// [participants](crate::participant), and the references and holders of [copies](crate::copies), because these depend on the data.
-/// [`UnitOfWork::contributions`](crate::unit::UnitOfWork::contributions) includes them.
+/// The numbers include the entity, its index rows in the partition, and the row that records changes in other partitions. They exclude operations that depend
+/// on the data: the rows of [participants](crate::participant), and the references and holders of [copies](crate::copies).
+/// [`UnitOfWork::contributions`](crate::unit::UnitOfWork::contributions) includes all of them.
 ///
-/// A constant assertion can reject, at compile time, a program whose largest change exceeds the transaction limit:
+/// A feed adds two operations per unit, or three if the unit changes more than 80 entities with a feed. Payloads of more than 256 KiB in total also add
+/// operations.
+///
+/// With these numbers, a constant assertion can reject a program whose largest change exceeds the transaction limit:
 ///
 /// ```
 /// use table_patterns::Entity;

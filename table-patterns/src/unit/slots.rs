@@ -1,4 +1,5 @@
-//! Series slots in a unit: sets or increments individual slots without writing the other slots. Increments require an unchanged row version.
+//! Series slots in a unit. Sets or increments single slots without writing the other slots. An increment requires that the row has not changed since it was
+//! read.
 
 use table_core::Result;
 use table_core::etag::IfMatch;
@@ -13,8 +14,8 @@ use crate::series::{Series, SlotNumber, only_slots, slot_name, sum_overflow, wit
 use crate::unit::UnitOfWork;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds numbers to slots of a series, and returns the sums in order. An empty slot counts as zero. If the row is missing, inserts it with the properties of
-    /// `entity`. Only the given slots are written. Later calls for the same row build on the sums of earlier calls.
+    /// Adds numbers to slots of a series, and returns the sums in order. An empty slot counts as zero. Only the given slots are written. If the row does not
+    /// exist, inserts it with the properties of `entity`. Later calls for the same row build on the sums of earlier calls.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, Error};
@@ -74,7 +75,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(results)
     }
 
-    /// Sets slots of a series, and leaves the other slots unchanged. If the row is missing, inserts it with the properties of `entity`.
+    /// Sets slots of a series. Other slots stay unchanged. If the row does not exist, inserts it with the properties of `entity`.
     ///
     /// # Errors
     /// `OutOfRangeInput` if a slot does not exist; any error from [`get`](Self::get) or [`insert`](Self::insert).
@@ -93,7 +94,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(self)
     }
 
-    /// Returns the entity's key after checking its table and partition, because the unit identifies rows by `RowKey` only.
+    /// Returns the entity's key, after checking that the entity is in the unit's table and partition. The check is needed because slots are stored by `RowKey`
+    /// only.
     ///
     /// # Errors
     /// Any error from [`check_place`](Self::check_place).
@@ -103,7 +105,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(key)
     }
 
-    /// Returns the stored row, including slots already changed by the unit.
+    /// Returns the stored row, with the slots that the unit has already changed.
     async fn slots_before<E: Series>(&mut self, entity: &E) -> Result<Option<Row>> {
         let key = self.slots_key(entity)?;
         match self.slots.get(&key.row_key) {
@@ -130,7 +132,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             let after = row::merge(found.row.view(), only.view())?;
             let (old, new): (E, E) = (read_as(&key, &found.row)?, read_as(&key, &after)?);
             let if_match = IfMatch::ETag(found.etag);
-            // Copies are computed from all stored properties, so a row with copies is replaced as a whole.
+            // Copies are computed from all stored properties, so a row with copies is replaced completely.
             let kind = if E::RELATIONS.is_some() {
                 OperationKind::Replace(after.clone(), if_match)
             } else {

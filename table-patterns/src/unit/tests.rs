@@ -1,4 +1,4 @@
-//! Tests of units that write a support desk's tickets. Tickets use every pattern, so each ticket write must maintain all patterns' rows.
+//! Tests units that write the tickets of a support desk. Tickets use every pattern, so each write of a ticket must maintain the rows of all patterns.
 
 mod absent;
 mod bad_input;
@@ -89,7 +89,7 @@ struct Audit {
     change: String,
 }
 
-/// An entity in a separate table. All other entities in these tests share one table.
+/// An entity in a table of its own. All other entities in these tests share one table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[partition_key(tenant)]
 #[row_key("elsewhere")]
@@ -128,7 +128,7 @@ impl Participant<Ticket> for Trail {
     }
 }
 
-/// A participant that inserts the same row for every ticket, so the insert for a second ticket conflicts.
+/// A participant that inserts the same row for every ticket. The insert for a second ticket therefore conflicts.
 struct Once;
 impl Participant<Ticket> for Once {
     fn name(&self) -> &'static str {
@@ -278,7 +278,7 @@ fn egt_2_unit_limits_are_checked_before_sending_and_name_what_adds_rows() {
     assert_eq!(rule(one.insert(&other).unwrap_err()).as_deref(), Some("EGT-1"));
     assert_eq!(rule(one.insert(&ticket(1, "open", "three", 1)).unwrap_err()).as_deref(), Some("EGT-4"));
     assert_eq!(rule(one.insert(&ticket(3, "open", "one", 1)).unwrap_err()).as_deref(), Some("PAT-INTRA-5"));
-    // Two guarded steps for one change have the same target, so one of the steps would be lost.
+    // Two guarded steps of one change have the same target. One of them would be lost.
     let target = table_core::EntityKey::new("a", "b").unwrap();
     let step = || Step::delete_if_exists(TableName::new("Subjects").unwrap(), target.clone());
     one.add_step(Ticket::key("contoso", 1), step())

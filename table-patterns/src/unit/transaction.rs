@@ -1,4 +1,4 @@
-//! Transactions: read-modify-write closures over one unit, rerun until all reads are still current at commit time.
+//! Transactions: read-modify-write closures over a unit. A closure runs again until all rows that it read are still current at commit time.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::unit::committed::{Committed, Versions};
 use crate::unit::contention::Contention;
 use crate::unit::reservation::is_refusal;
 
-/// A read-modify-write function over a unit. Unlike an async closure, an implementation may borrow its captures and still be `Send`.
+/// A read-modify-write function over a unit. Unlike an async closure, an implementation can borrow its captures and still be `Send`.
 pub(crate) trait Decide<S, O, T, X> {
     /// Runs the function on a new unit. May be called several times.
     fn decide(&mut self, unit: &mut UnitOfWork<S, O>) -> impl Future<Output = Result<T, X>>;
@@ -37,14 +37,14 @@ pub(super) struct Attempts<'a> {
     race: RetryLoop<'a>,
     /// The last attempt, if it was refused by the store.
     refused: Option<RefusedRun>,
-    /// `true` once a group commit has been refused. The unit is then committed alone, so an error can be attributed to this unit.
+    /// `true` once a group commit has been refused. The unit is then committed alone, so that an error is certain to come from this unit.
     pub(super) is_alone: bool,
     /// The time when the current attempt began.
     began: u64,
     pub(super) contention: Contention,
 }
 
-/// A refused attempt. If the next attempt equals it, the transaction itself causes the error. None of its dependencies has changed, and the closure has made
+/// A refused attempt. If the next attempt equals it, the transaction itself causes the error: none of its dependencies has changed, and the closure has made
 /// the same choice again, for example the same key for a new entity.
 #[derive(PartialEq)]
 struct RefusedRun {
@@ -60,8 +60,8 @@ impl RefusedRun {
     }
 }
 
-/// The versions on which an attempt depends: the versions of the rows read by the unit, and the versions required by its writes. The latter are included
-/// because the closure may have read rows outside the unit.
+/// The versions on which an attempt depends: the versions of the rows that the unit has read, and the versions that its writes require. The required versions
+/// are included because the closure may have read rows outside the unit.
 type Depends = (HashMap<RowKey, Option<ETag>>, Vec<(RowKey, ETag)>);
 
 /// The outcome of one attempt.
@@ -72,20 +72,21 @@ pub(super) enum Finished {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Runs a read-modify-write closure in one [unit](crate::unit) on a partition, and commits the unit. At commit time, every entity [read](UnitOfWork::get)
-    /// by the closure is still current, and every entity it did not find is still absent. Otherwise, the closure runs again on the new rows, with exponential
-    /// backoff and a bounded number of attempts. It also runs again if another writer was first to insert an entity or to claim a unique value. If two
-    /// consecutive runs fail because of the same row and with unchanged dependencies, the error is returned. If the closure writes nothing, nothing is
-    /// committed, and the rows it read may be from different times.
+    /// Runs a read-modify-write closure with one [unit](crate::unit) on a partition, and commits the unit. The commit succeeds only if every entity that the
+    /// closure [read](UnitOfWork::get) is still current, and every entity that it did not find is still absent. Otherwise, the closure runs again and reads the
+    /// new rows. The number of attempts is bounded, with exponential backoff between them.
     ///
-    /// - Transactions on a partition through one handle and its clones take turns in arrival order, and are committed in groups: a transaction reads the rows
-    ///   written by previous transactions. The closure must not start another transaction on the same partition through the same handle.
-    /// - Between processes, the first commit wins. A transaction that has lost three times reserves the partition by writing a special row, and other
-    ///   processes' transactions wait for it. As a result, a process far from the store is not starved by processes close to it. Single-entity writes do not
-    ///   wait.
+    /// The closure also runs again if another writer has already inserted the same entity or claimed the same unique value. If two consecutive runs fail
+    /// because of the same row, and their dependencies are the same, the error is returned. If the closure writes nothing, nothing is committed, and the rows
+    /// it read may be from different times.
+    ///
+    /// - Transactions on a partition through one handle and its clones take turns in arrival order and are committed in groups. A transaction reads the rows
+    ///   that the transactions before it have written. The closure must not start another transaction on the same partition through the same handle.
+    /// - Between processes, the first commit wins. After three lost attempts, a transaction reserves the partition by writing a special row. Transactions of
+    ///   other processes wait for it. This prevents a process far from the store from being starved by processes close to it. Single-entity writes do not wait.
     /// - The closure may run several times, so its only effects must be writes through the unit.
-    /// - In a task that can move between threads, as with `tokio::spawn`, the closure must own its captures: `async move |unit|` over clones. With
-    ///   borrowed captures, rustc does not accept the future as `Send`.
+    /// - In a task that can move between threads, as with `tokio::spawn`, the closure must own its captures. Write `async move |unit|` and move clones into it.
+    ///   With borrowed captures, rustc does not accept the future as `Send`.
     /// - The caller chooses the error type. If the closure returns errors only through `?`, specify the type: `Ok::<_, Error>(value)`.
     ///
     /// ```
@@ -128,7 +129,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// ```
     ///
     /// # Errors
-    /// - The closure's error, unchanged. In this case, nothing is written.
+    /// - The closure's error, unchanged. Nothing has been written.
     /// - `UpdateConditionNotSatisfied` (CON-3), converted to the closure's error type, if other writers committed first in all attempts allowed by the
     ///   [policy](Entities::with_retry).
     /// - Any error from [`UnitOfWork::commit`], converted to the closure's error type.
@@ -206,7 +207,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Waits until the rows read by the unit are committed. Returns `false` if their commit fails; a decision based on them is then invalid.
+    /// Waits until the rows read by the unit are committed. Returns `false` if that commit fails. A decision based on those rows is then invalid.
     async fn is_settled(&self, turn: Turn) -> Result<bool> {
         let Some(group) = self.reads.group.clone().filter(|_| self.reads.used_group) else { return Ok(true) };
         drop(turn);
@@ -217,7 +218,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
     }
 
-    /// Commits the unit, alone or in a group with earlier and later units.
+    /// Commits the unit, either alone or in a group with earlier and later units.
     async fn finish(mut self, turn: Turn, attempts: &mut Attempts<'_>) -> Result<Finished> {
         if self.draft.planned().is_empty() {
             return Ok(if self.is_settled(turn).await? {
@@ -235,8 +236,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let refused = attempts.refused.take();
         let deleted = self.delete_reservation();
         let group = turn.group();
-        // A transaction with a reservation keeps its turn until it has ended. Otherwise, this process's next transactions would wait for a reservation that
-        // only the group's commit deletes.
+        // A transaction with a reservation keeps its turn until it ends. Otherwise, this process's next transactions would wait for a reservation that only the
+        // group's commit deletes.
         let is_reserved = self.rivals.as_ref().is_some_and(|rivals| rivals.own.is_some());
         let is_contended = group.is_some() || turn.has_waiters();
         if is_contended
@@ -251,7 +252,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             return self.finish_in(&group, joined, recorded, attempts).await;
         }
         if group.is_some() {
-            // The group must be committed first: the unit has read uncommitted row versions from the group, or a member has sealed the group.
+            // The group must be committed first: the unit has read uncommitted rows of the group, or a member has sealed the group.
             turn.flush().await;
             return Ok(Finished::Again(Some(turn)));
         }
@@ -267,7 +268,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         match error {
             error if error.is_ambiguous() => Err(error),
             error if error.rule() == Some("CON-3") => Err(error),
-            // Another process has deleted the reservation because its hold time was too short, or the credential does not permit deleting it.
+            // Another process has deleted the reservation because it was not held long enough, or the credential does not permit deleting it.
             error if deleted.is_some_and(|own| own.is_at(&error) || is_refusal(error.code())) => {
                 attempts.contention.give_up(error);
                 Ok(Finished::Again(Some(turn)))
@@ -290,7 +291,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
     }
 
-    /// Returns the new versions of the written entities, omitting conditions.
+    /// Returns the new versions of the written entities. Conditions are omitted.
     pub(super) fn written(&self, versions: impl Iterator<Item = (RowKey, Option<ETag>)>) -> Versions {
         let of_acts = self.acts.iter().zip(versions);
         of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, version)| version).collect()

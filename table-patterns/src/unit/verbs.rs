@@ -1,4 +1,4 @@
-//! Writes to single entities in a unit of work, and conditions on them.
+//! Writes of single entities in a unit of work, and conditions on entities.
 
 use table_core::entity::{Entity, Versioned};
 use table_core::etag::IfMatch;
@@ -31,8 +31,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.write("insert", entity.key_of()?, kind, None, Some(entity))
     }
 
-    /// Adds an operation that replaces an entity that has been read. Properties not declared by `E`, such as the slots of a series, are kept; a field that is
-    /// `None` is removed. The commit reads the entity if a property is removed, or if the entity has copies.
+    /// Adds an operation that replaces an entity that has been read. Properties that `E` does not declare, such as the slots of a series, are kept. A field
+    /// that is `None` is removed. If a property is removed or the entity has copies, the commit first reads the entity.
     ///
     /// # Errors
     /// `InvalidInput` if `old` and `new` have different keys (UPD-6); any error from [`insert`](Self::insert).
@@ -50,7 +50,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.change(&key, Change { etag: old.etag(), old: (old.value(), before), new: (new, after) })
     }
 
-    /// Adds an update of an entity that has been read: a [`replace`](Self::replace) with a changed clone.
+    /// Adds an update of an entity that has been read. `change` is applied to a clone, with which the entity is [replaced](Self::replace).
     ///
     /// # Errors
     /// Any error from [`replace`](Self::replace).
@@ -65,7 +65,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.replace(old, &new)
     }
 
-    /// Adds an operation that inserts the entity if `old` is `None`, and otherwise replaces it.
+    /// Adds an operation that replaces the entity `old`, or inserts `new` if `old` is `None`.
     ///
     /// # Errors
     /// Any error from [`replace`](Self::replace).
@@ -142,8 +142,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.condition::<E>(key, RowState::Absent)
     }
 
-    /// Adds a step in another partition, table or store, on behalf of an entity. The handle needs an outbox.
-    /// A worker performs the step after the unit of work has been committed (PAT-EC-8).
+    /// Adds a step in another partition, table or store, on behalf of an entity. The handle needs an outbox. A worker performs the step after the unit of work
+    /// has been committed (PAT-EC-8).
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert). If one entity has two guarded steps with the same target, the commit fails.

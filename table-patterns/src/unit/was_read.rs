@@ -1,8 +1,8 @@
-//! The argument of unit methods that change an entity: the entity as read, with its version.
+//! The argument of unit methods that change an entity: the entity that was read, with its version.
 
 use table_core::entity::{Entity, Versioned};
 
-/// An entity that has been read, with its version: a reference to a [`Versioned`].
+/// A reference to a [`Versioned`], which is an entity that has been read, with its version.
 ///
 /// ```
 /// use table_patterns::unit::WasRead;

@@ -18,7 +18,7 @@ pub fn put<T>(
     out.put(name, |row| write(value, name, row))
 }
 
-/// Combines the results of several writes. Callers collect the results in an array, which avoids one branch per field.
+/// Combines the results of several writes. Callers collect the results in an array to avoid one branch per field.
 ///
 /// # Errors
 /// The first error among the results.
@@ -38,7 +38,7 @@ pub fn take<T>(
     properties.take(name, read)
 }
 
-/// Replaces the header in a declaration that does not compile. Never called.
+/// A placeholder for the header in a declaration that does not compile. It is never called.
 #[must_use]
 #[expect(clippy::panic, reason = "a declaration with a mistake does not compile")]
 pub fn stub<T>() -> T {
@@ -62,13 +62,13 @@ pub const fn part<const COUNT: usize>(runs: &[&[&'static str]]) -> [&'static str
     names
 }
 
-/// Returns the range of a field's slot names that belongs to one part.
+/// Returns the slot names of a field that belong to one part.
 #[must_use]
 pub const fn cut<'a>(names: &'a [&'static str], from: usize, count: usize) -> &'a [&'static str] {
     names.split_at(from).1.split_at(count).0
 }
 
-/// Panics at compile time if an array's length differs from its field's number of slots.
+/// Fails at compile time if the length of an array differs from its field's number of slots.
 pub const fn require_slots(values: Option<usize>, slots: usize, message: &str) {
     if let Some(values) = values
         && values != slots

@@ -1,4 +1,4 @@
-//! Reads a wide entity's parts, and checks that they belong to the same write.
+//! Reads the parts of a wide entity, and checks that they come from the same write.
 
 use std::ops::Bound;
 
@@ -29,13 +29,13 @@ pub(super) struct Whole {
     pub(super) etags: Vec<ETag>,
 }
 
-/// Returns the RowKey of a part. Parts are counted from 0, so part 0 has a RowKey such as `2014_01`.
+/// Returns the RowKey of a part. Parts are counted from 0; part 0 has a RowKey such as `2014_01`.
 pub(super) fn row_key(key: &EntityKey, part: usize) -> Result<RowKey> {
     RowKey::new(format!("{}_{:02}", key.row_key, part + 1))
 }
 
-/// Reads the selected properties and `WriteId`s of all parts of an entity. Returns `None` if the entity has no parts. Repeats the read while the parts belong
-/// to different writes (PAT-WIDE-3).
+/// Reads the selected properties and the `WriteId` of all parts of an entity. Returns `None` if no part exists. Repeats the read if the parts come from
+/// different writes (PAT-WIDE-3).
 pub(super) async fn fetch<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -56,8 +56,8 @@ pub(super) async fn fetch<S: TableStore>(
         let writes = found.iter().map(|part| part.as_ref().map(|part| part.write)).collect();
         match judge(found) {
             Ok(whole) => return Ok(Some(whole)),
-            // Two consecutive reads found the same parts with the same `WriteId`s, so this is the stored state: a write of several parts would have changed the
-            // `WriteId`s. Only merges into single parts keep them.
+            // Two consecutive reads have found the same parts with the same `WriteId`s. This is therefore the stored state: a write of several parts would have
+            // changed the `WriteId`s, and only merges into single parts keep them.
             Err(error) if before.as_ref() == Some(&writes) => return Err(in_place(error)),
             Err(error) => {
                 before = Some(writes);
@@ -67,8 +67,8 @@ pub(super) async fn fetch<S: TableStore>(
     }
 }
 
-/// Returns the versions of the stored parts, for a write that replaces all declared parts. The parts need not belong to the same write.
-/// Fails if a program with a newer declaration has stored more parts, because those parts would keep the old `WriteId`.
+/// Returns the versions of the stored parts, for a write that replaces all declared parts. The parts may come from different writes. Fails if a program with a
+/// newer declaration has stored more parts, because these would keep the old `WriteId`.
 pub(super) async fn versions<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -79,7 +79,7 @@ pub(super) async fn versions<S: TableStore>(
     Ok(found.into_iter().map(|part| part.map(|part| part.etag)).collect())
 }
 
-/// Returns a selection of only the `WriteId`, which is sufficient to check that the parts belong to the same write.
+/// Returns a selection of the `WriteId` alone. It is sufficient to check that the parts come from the same write.
 pub(super) fn write_ids() -> Select {
     Select::names([WRITE_ID])
 }
@@ -93,7 +93,7 @@ async fn read<S: TableStore>(
     select: Select,
 ) -> Result<Vec<Option<Part>>> {
     let bound = |part| row_key(key, part).map(|key| Bound::Included(key.to_string()));
-    // The query covers the largest possible part number, so an undeclared part is not silently ignored.
+    // The query covers all possible part numbers, so an undeclared part is found too.
     let rows = TextRange { lower: bound(0)?, upper: bound(MOST_PARTS - 1)? };
     let query = Query { select, ..Query::new(KeyRange::rows(key.partition_key.as_str(), rows)) };
     let mut found: Vec<Option<Part>> = (0..parts).map(|_| None).collect();
@@ -120,7 +120,7 @@ async fn read<S: TableStore>(
     Ok(found)
 }
 
-/// Returns a row's part number, counted from 0, or `None` if the row is not a part.
+/// Returns a row's part number, counted from 0. Returns `None` if the row is not a part.
 fn part_of(key: &EntityKey, row_key: &str) -> Option<usize> {
     let number = row_key.strip_prefix(key.row_key.as_str())?.strip_prefix('_')?;
     let is_number = number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -131,7 +131,7 @@ fn extra_part(at: usize, parts: usize) -> Error {
     Error::of(WideFault::Surplus { part: at + 1, parts })
 }
 
-/// Checks that all parts exist and belong to the same write, and returns them with their versions.
+/// Checks that all parts exist and come from the same write. Returns them with their versions.
 fn judge(found: Vec<Option<Part>>) -> Result<Whole> {
     let mut whole = Whole { rows: Vec::with_capacity(found.len()), etags: Vec::with_capacity(found.len()) };
     let mut first = None;

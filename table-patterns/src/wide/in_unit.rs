@@ -1,4 +1,4 @@
-//! Wide entities in a unit of work, whose parts are written in the unit's transaction.
+//! Wide entities in a unit of work. Their parts are written in the unit's transaction.
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -15,8 +15,9 @@ use crate::wide::table::rows_of;
 use crate::wide::{Wide, WideVersion};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds operations for all parts of a wide entity to the unit. They insert the parts if `old` is `None`, and replace them conditionally otherwise. Each
-    /// part is one operation. The commit returns no version for a wide entity, so read the entity before you replace it again.
+    /// Adds operations for all parts of a wide entity to the unit, one per part. If `old` is `None`, they insert the parts. Otherwise, they replace the parts,
+    /// provided that these still have the versions in `old`. The commit returns no version for a wide entity, so read the entity again before you replace it
+    /// again.
     ///
     /// Declare indexes, feeds and copies on a separate entity in the same unit:
     ///
@@ -68,7 +69,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.put_parts::<W>(&key, kinds, old.is_some())
     }
 
-    /// Adds operations that delete all parts of a wide entity, conditional on `version`.
+    /// Adds operations that delete all parts of a wide entity, provided that they still have the versions in `version`.
     ///
     /// # Errors
     /// Any error from [`put_wide`](Self::put_wide).

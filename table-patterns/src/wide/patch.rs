@@ -1,4 +1,4 @@
-//! Patches: merge individual properties into a wide entity without reading it.
+//! Patches of wide entities. A patch merges some properties into the entity without reading it.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::wide::fault::WideFault;
 use crate::wide::fetch::{fetch, write_ids};
 use crate::wide::{Wide, WideProperty, WideTable, WideWriter};
 
-/// New values for some properties of a stored wide entity. All other properties are kept (PAT-WIDE-2). Created by [`WideTable::patch`].
+/// New values for some properties of a stored wide entity. Its other properties are kept (PAT-WIDE-2). Created by [`WideTable::patch`].
 ///
 /// ```
 /// # use table_patterns::embedded::Engine;
@@ -63,7 +63,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
 }
 
 impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
-    /// Sets a property. If the value is invalid, [`send`](Self::send) returns an error.
+    /// Sets a property. If the value is invalid, [`send`](Self::send) returns the error.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "consistent with patches of entities, which take values"
@@ -81,8 +81,8 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
         self
     }
 
-    /// Sends the patch. If all properties are in the same part, the patch is a single merge.
-    /// Otherwise, the patch first reads the versions of the parts. One transaction then writes a new `WriteId` to every part.
+    /// Sends the patch. If all properties are in the same part, this is a single merge. Otherwise, the patch first reads the versions of the parts, and then
+    /// writes the properties and a new `WriteId` for every part in one transaction.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the wide entity does not exist, or if the patch affects a single part that does not exist.
@@ -107,7 +107,7 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
         let (store, name) = (table.table.store(), table.table.name()?);
         let mut race = table.retry.start("the wide entity");
         loop {
-            // The new `WriteId` would hide that the parts belong to different writes, so this is checked first.
+            // The parts must come from the same write. This is checked first, because the new `WriteId` would hide it if they do not.
             let found = fetch(store, name, &key, (W::PARTS.len(), write_ids()), &table.retry).await?;
             let missing = || table.in_place(Error::of(WideFault::NothingToUpdate), &key);
             let etags = found.ok_or_else(missing)?.etags;

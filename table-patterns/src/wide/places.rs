@@ -6,15 +6,15 @@ use std::sync::OnceLock;
 /// The names of the properties in each part.
 pub(super) type Names = &'static [&'static [&'static str]];
 
-/// The names of all properties of a wide entity, by position. Positions are counted across all parts, from the first property in the first part.
+/// The names of all properties of a wide entity, by position. Positions are counted across all parts, starting with the first property of the first part.
 #[derive(Debug)]
 pub(super) struct Places {
     names: Vec<&'static str>,
     /// The position just past the last property of each part.
     ends: Vec<usize>,
-    /// The position of each name. Built when a property is first looked up out of order.
+    /// The position of each name. This map is built when a property is first looked up out of order.
     by_name: OnceLock<HashMap<&'static str, usize>>,
-    /// The position of each name ending in a number, keyed by word and number, or `None` if several names differ only in leading zeros.
+    /// The position of each name that ends in a number. The key is the word and the number. `None` if several names differ only in leading zeros.
     by_number: OnceLock<HashMap<(&'static str, &'static str), Option<usize>>>,
 }
 
@@ -48,7 +48,7 @@ impl Places {
             .copied()
     }
 
-    /// Returns the declared position of a slot whose number has a different number of digits in `name`, such as `Day01` for the declared `Day001`.
+    /// Returns the declared position of a slot if the number in `name` has fewer or more digits than declared, such as `Day01` for the declared `Day001`.
     pub(super) fn of_other_width(&self, name: &str) -> Option<usize> {
         let number = numbered(name)?;
         let by_number = self.by_number.get_or_init(|| {
@@ -63,7 +63,7 @@ impl Places {
         by_number.get(&number).copied().flatten()
     }
 
-    /// Returns the number, counted from 0, of the part that contains the property at a position.
+    /// Returns the part that contains the property at a position. Parts are counted from 0.
     pub(super) fn part(&self, position: usize) -> usize {
         self.ends.partition_point(|end| *end <= position)
     }
@@ -74,7 +74,7 @@ impl Places {
     }
 }
 
-/// Splits a name ending in a number into its word and its number without leading zeros: `Day001` into `Day` and `1`.
+/// Splits a name that ends in a number into its word and the number without leading zeros, such as `Day001` into `Day` and `1`.
 fn numbered(name: &str) -> Option<(&str, &str)> {
     let word = name.trim_end_matches(|at: char| at.is_ascii_digit());
     let digits = name.strip_prefix(word).filter(|digits| !digits.is_empty())?;

@@ -1,4 +1,4 @@
-//! The reader and the writer of a wide entity's properties, each assigned to one of its parts.
+//! The reader and the writer of a wide entity's properties. Each property is assigned to one part.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -74,7 +74,7 @@ impl WideWriter {
         Ok(())
     }
 
-    /// Returns the part that contains all written properties, or `None` if they are in several parts or nothing has been written.
+    /// Returns the part that contains all written properties. Returns `None` if they are in several parts, or if nothing has been written.
     pub(super) fn only_part(&self) -> Option<usize> {
         let mut touched = self.parts.iter().enumerate().filter(|(_, part)| part.is_written);
         touched.next().map(|(at, _)| at).filter(|_| touched.next().is_none())
@@ -84,7 +84,7 @@ impl WideWriter {
         !self.parts.iter().any(|part| part.is_written)
     }
 
-    /// Returns the rows of all parts, in order. If `write` is given, each row contains it as the `WriteId`.
+    /// Returns the rows of all parts, in order. If `write` is given, each row contains it as its `WriteId`.
     pub(super) fn finish(self, write: Option<Uuid>) -> Result<Vec<Row>> {
         let finish = |mut part: Part| {
             write.map_or(Ok(()), |write| write.write_to(WRITE_ID, &mut part.row))?;
@@ -94,19 +94,19 @@ impl WideWriter {
     }
 }
 
-/// A reader of a wide entity's properties, from the parts that contain them.
+/// Reads the properties of a wide entity from the parts that contain them.
 #[derive(Debug)]
 pub struct WideReader<'a> {
     places: Places,
-    /// The values stored in the declared part under the declared name, by position.
+    /// The values that are stored in the declared part under the declared name, by position.
     own: Vec<Option<ValueRef<'a>>>,
-    /// The values of declared properties stored in other parts, or under names with a different number of digits, by position.
+    /// The values of declared properties that are stored in other parts, or under names with a different number of digits, by position.
     moved: BTreeMap<usize, Vec<Stored<'a>>>,
     /// The properties of the header, which belong to the first part.
     of_header: Vec<Stored<'a>>,
-    /// The properties declared by neither the wide entity nor its header.
+    /// The properties that neither the wide entity nor its header declares.
     undeclared: Vec<Stored<'a>>,
-    /// `true` if the value in the declared part takes precedence over a different value in another part; `false` if different values are an error.
+    /// `true` if the value in the declared part takes precedence over a different value in another part. `false` if different values are an error.
     is_lenient: bool,
     /// The position just past the last property that was read. The search for the next property begins here, because properties are usually read in order.
     next: AtomicUsize,
@@ -155,7 +155,7 @@ impl<'a> WideReader<'a> {
         Ok(Self { places, own, moved, of_header, undeclared, is_lenient: false, next: AtomicUsize::new(0) })
     }
 
-    /// Gives the value in the declared part precedence over a different value in another part. Without this setting, different values are an error.
+    /// Gives the value in the declared part precedence over a different value in another part. By default, different values are an error.
     pub(super) fn lenient(self) -> Self {
         Self { is_lenient: true, ..self }
     }
@@ -165,7 +165,8 @@ impl<'a> WideReader<'a> {
         self.moved.is_empty() && self.of_header.iter().all(|stored| stored.part == 0)
     }
 
-    /// Returns the header properties found only in parts other than the first, as a row, or `None` if all are in the first part.
+    /// Returns a row with the header properties that are found only in parts other than the first. Returns `None` if all header properties are in the first
+    /// part.
     ///
     /// # Errors
     /// `EntityMismatch` if two parts contain a property with different values (PAT-WIDE-4).
@@ -183,7 +184,7 @@ impl<'a> WideReader<'a> {
         Ok(moved.map(RowWriter::finish))
     }
 
-    /// Returns the first of a property's values stored in one or several parts.
+    /// Returns the first of the values of a property, which may be stored in several parts.
     ///
     /// # Errors
     /// `EntityMismatch` if the values differ, unless the reader is [lenient](Self::lenient).
@@ -191,7 +192,7 @@ impl<'a> WideReader<'a> {
         let mut found: Option<Stored<'a>> = None;
         for other in stored {
             match found {
-                // Either value may be the later one, because programs with different declarations write to different parts.
+                // Either value may be the later one: programs with different declarations write to different parts.
                 Some(first) if !self.is_lenient && first.value != other.value => {
                     return Err(Error::of(conflicting_values(&first, &other)).with_property(name));
                 }
@@ -202,7 +203,7 @@ impl<'a> WideReader<'a> {
         Ok(found)
     }
 
-    /// Returns the properties declared by neither the wide entity nor its header, such as properties added by a newer release.
+    /// Returns the properties that neither the wide entity nor its header declares, such as properties that a newer release has added.
     pub(super) fn undeclared(&self) -> &[Stored<'a>] {
         &self.undeclared
     }
@@ -211,13 +212,13 @@ impl<'a> WideReader<'a> {
     ///
     /// # Errors
     /// - `InvalidInput` if the name is not in any part.
-    /// - `EntityMismatch` if the property has a different type, or is absent and `T` is not an `Option`.
+    /// - `EntityMismatch` if the property has a different type, or if it is absent and `T` is not an `Option`.
     /// - `EntityMismatch` if two parts contain the property with different values (PAT-WIDE-4).
     pub fn get<T: Property>(&self, name: &str) -> Result<T> {
         self.take(name, T::from_value)
     }
 
-    /// Reads a property with the given function, from its declared part or any other part that contains it.
+    /// Reads a property with the given function. The property may be in its declared part or in any other part.
     pub(super) fn take<T>(
         &self,
         name: &str,
@@ -228,14 +229,14 @@ impl<'a> WideReader<'a> {
         self.next.store(position + 1, Ordering::Relaxed);
         let own = self.own.get(position).copied().flatten().zip(self.places.name(position));
         let own = own.map(|(value, name)| Stored { part: self.places.part(position), name, value });
-        // A program with an earlier declaration may have written the property. Ignoring the value would silently lose it.
+        // A program with an earlier declaration may have written the property. If this value were ignored, it would be lost.
         let moved = self.moved.get(&position).into_iter().flatten().copied();
         let found = self.chosen(name, own.into_iter().chain(moved))?;
         read(found.map(|found| found.value)).map_err(|error| error.with_property(name))
     }
 }
 
-/// Returns the error for a property that is stored twice with different values.
+/// Returns the error for a property that is stored twice, with different values.
 fn conflicting_values(first: &Stored<'_>, second: &Stored<'_>) -> WideFault {
     if first.name == second.name {
         WideFault::TwoParts { first: first.part + 1, second: second.part + 1 }

@@ -1,4 +1,4 @@
-//! Typed properties of a wide entity, for patches.
+//! Typed properties of a wide entity, used in patches.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,7 +22,7 @@ use crate::wide::fault::WideFault;
 /// ```
 pub struct WideProperty<W, T> {
     name: Cow<'static, str>,
-    /// The field's first and last slot numbers if the property's number is outside this range; otherwise, `None`.
+    /// The field's first and last slot numbers, if the property's number is outside this range.
     outside: Option<(usize, usize)>,
     of: PhantomData<fn() -> (W, T)>,
 }
@@ -54,8 +54,8 @@ impl<W, T> WideProperty<W, T> {
     }
 }
 
-/// The slots of the wide entity `W` in a field of type `F`, such as `YearOfCounts::DAYS`. Created by [`#[derive(Wide)]`](derive@crate::wide::Wide), or from the
-/// word that begins their names, the number of digits after it, and the range of numbers.
+/// The slots of a field of type `F` in the wide entity `W`, such as `YearOfCounts::DAYS`. Created by [`#[derive(Wide)]`](derive@crate::wide::Wide), or from
+/// three values: the word at the start of the slots' names, the number of digits after it, and the range of numbers.
 ///
 /// ```
 /// use table_patterns::wide::WideSlots;
@@ -79,8 +79,8 @@ impl<W, F> WideSlots<W, F> {
         Self { word, digits, first: *numbers.start(), last: *numbers.end(), of: PhantomData }
     }
 
-    /// Returns the slot with the given number. If the number is not declared for this field, the first operation that uses the slot fails, even if another
-    /// field has a slot with this name.
+    /// Returns the slot with the given number. If the number is not declared for this field, the first operation that uses the slot fails. This is so even if
+    /// another field has a slot with the same name.
     #[must_use]
     pub fn at(&self, number: usize) -> WideProperty<W, F::Value>
     where

@@ -1,4 +1,4 @@
-//! Converts wide entities written with a different number of parts.
+//! Converts wide entities that were written with a different number of parts.
 
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
@@ -15,20 +15,20 @@ use crate::wide::table::undeclared;
 use crate::wide::{MOST_PARTS, Wide, WideTable};
 
 impl<W: Wide, S: TableStore> WideTable<W, S> {
-    /// Converts an entity from `stored` parts to the declared number of parts, in one transaction, and moves each property to its declared part. Returns
-    /// `false` if no conversion is needed. After an interruption, call it again.
+    /// Converts an entity from `stored` parts to the declared number of parts, and moves each property to its declared part, in one transaction. Returns
+    /// `false` if no conversion is needed. After an interruption, call this function again.
     ///
-    /// The caller must state the stored number of parts, so a lost part is not mistaken for one that was never declared (PAT-WIDE-4). A missing property is
-    /// read as `None`, or is an error, depending on its type. An undeclared property is kept, as in [`update`](Self::update), in the part with the same number
-    /// or in the last part. A slot stored by an earlier declaration with a different number of digits, such as `Day01`, is renamed to its declared name,
-    /// `Day001`. If two parts contain different values of a property, the value in the declared part is kept.
+    /// The caller must state the stored number of parts. Otherwise, a lost part could be mistaken for one that was never declared (PAT-WIDE-4).
+    /// - A missing property is read as `None` or is an error, depending on its type.
+    /// - An undeclared property is kept, as in [`update`](Self::update). It stays in the part with the same number, or moves to the last part.
+    /// - A slot that an earlier declaration stored with a different number of digits, such as `Day01`, is renamed to its declared name, `Day001`.
+    /// - If two parts contain different values of a property, the value in the declared part is kept.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
-    /// - `EntityMismatch` if the number of parts is neither `stored` nor the declared
-    ///   number, or if the parts belong to different writes (PAT-WIDE-4).
+    /// - `EntityMismatch` if the number of parts is neither `stored` nor the declared number, or if the parts come from different writes (PAT-WIDE-4).
     /// - `InvalidInput` if `stored` is 0 or above 99.
-    /// - `TooManyProperties` if a part has no room for the undeclared properties; remove them with a program that declares them.
+    /// - `TooManyProperties` if a part has no room for the undeclared properties. Remove them with a program that declares them.
     /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
     /// - Any error from [`Wide::read`] or [`insert`](Self::insert).
     ///
@@ -100,14 +100,14 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
             let gone = conditions.map(OperationKind::Delete);
             match self.submit(&key, false, written.into_iter().chain(gone).enumerate()).await {
                 Ok(_) => return Ok(true),
-                // Another writer committed first: it changed a part, deleted the entity, or converted it.
+                // Another writer committed first. It has changed a part, deleted the entity, or converted it.
                 Err(error) if error.is_conflict() => race.retry(self.in_place(error, &key)).await?,
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Reads an entity that has `parts` parts, or that already has the declared number of parts because it has been converted.
+    /// Reads an entity that has `parts` parts. Also accepts the declared number of parts, in case the entity has already been converted.
     async fn stored_in(&self, key: &EntityKey, parts: usize) -> Result<Whole> {
         let (store, table) = (self.table.store(), self.table.name()?);
         match fetch(store, table, key, (parts, Select::All), &self.retry).await {

@@ -1,4 +1,4 @@
-//! Struct fields that contain one value per slot, such as `Day001` to `Day366`.
+//! Struct fields with one value per slot, such as `Day001` to `Day366`.
 
 use table_core::property::Property;
 use table_core::{Error, Result};
@@ -23,7 +23,7 @@ pub trait Slots: Sized {
     /// The type of a single value.
     type Value: Property;
 
-    /// The number of values if the type determines it; otherwise, `None`.
+    /// The number of values, if the type determines it.
     const COUNT: Option<usize>;
 
     /// Writes the values under the given names, in order.

@@ -1,4 +1,4 @@
-//! The handle to a table of wide entities, which writes each entity in one transaction and reads it consistently.
+//! The handle to a table of wide entities. It writes each entity in one transaction and reads it consistently.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -23,7 +23,7 @@ use crate::wide::fetch::{Whole, fetch, row_key, versions};
 use crate::wide::properties::Stored;
 use crate::wide::{Wide, WideReader, WideWriter};
 
-/// The version of a wide entity: the versions of its parts. Any later write to a part makes it stale.
+/// The version of a wide entity, which consists of the versions of its parts. It becomes stale with any later write to a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WideVersion(pub(super) Vec<ETag>);
 
@@ -35,14 +35,14 @@ pub struct WideTable<W: Wide, S> {
 }
 
 impl<W: Wide, S> WideTable<W, S> {
-    /// Creates a handle to wide entities from a handle to the table with their parts.
+    /// Creates a handle to wide entities. `table` is the table that contains their parts.
     #[must_use]
     pub fn new(table: Table<W::Header, S>) -> Self {
         const { check_parts::<W>() }
         Self { table, retry: Retry::default(), of: PhantomData }
     }
 
-    /// Sets the retry policy for reads that overlap a write, and for updates that conflict with other writers.
+    /// Sets the retry policy for reads that overlap with a write, and for updates that conflict with other writers.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
@@ -106,7 +106,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         Ok(Self { table: self.table.create_if_missing().await?, ..self })
     }
 
-    /// Inserts the entity with all its parts, atomically.
+    /// Inserts the entity with all its parts. The insert is atomic.
     ///
     /// # Errors
     /// - `EntityAlreadyExists` if any part is already stored.
@@ -117,8 +117,10 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         self.write(whole, false, |rows| Ok(rows.into_iter().map(OperationKind::Insert).collect())).await
     }
 
-    /// Inserts or replaces the entity unconditionally: the last writer wins. First reads the versions of the stored parts, because parts known only to a newer
-    /// declaration would keep the old `WriteId`. Replaces all parts, which repairs an entity whose parts are missing or belong to different writes.
+    /// Inserts or replaces the entity unconditionally: the last writer wins. All parts are replaced. This repairs an entity whose parts are missing or come
+    /// from different writes.
+    ///
+    /// The versions of the stored parts are read first, because parts that only a newer declaration knows would keep the old `WriteId`.
     ///
     /// # Errors
     /// - `EntityMismatch` if more parts are stored than declared (PAT-WIDE-4).
@@ -156,11 +158,12 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         .await
     }
 
-    /// Returns the entity and its version, or `None` if it does not exist. Sends one range query, repeated if a write was in progress (PAT-WIDE-3).
+    /// Returns the entity and its version. Returns `None` if the entity does not exist. Sends one range query, and repeats it if a write was in progress
+    /// (PAT-WIDE-3).
     ///
     /// # Errors
     /// - `EntityMismatch` if a part is missing or was written separately (PAT-WIDE-4).
-    /// - `UpdateConditionNotSatisfied` if every read overlapped a write.
+    /// - `UpdateConditionNotSatisfied` if every read overlapped with a write.
     /// - Any error from [`Wide::read`].
     pub async fn get(&self, key: Selection<W::Header, Point>) -> Result<Option<(W, WideVersion)>> {
         let found = self.read(&key.into_key()?).await?;
@@ -269,7 +272,8 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         etags.map(WideVersion).map_err(|error| self.in_place(error, &key))
     }
 
-    /// Writes parts in one transaction, unless a program with a newer schema forbids it. `is_whole` is `true` if the write removes undeclared properties.
+    /// Writes parts in one transaction, unless a program with a newer schema forbids the write. `is_whole` is `true` if the write removes undeclared
+    /// properties.
     pub(super) async fn submit(
         &self,
         key: &EntityKey,
@@ -306,8 +310,8 @@ pub(super) fn rows_of<W: Wide>(whole: &W) -> Result<(EntityKey, Vec<Row>)> {
     Ok((key, writer.finish(Some(Uuid::new_v4()))?))
 }
 
-/// Returns the undeclared properties to keep in each declared part, such as properties added by a newer release. They stay in the part with the same number. If
-/// that part is not declared, they move to the last part, unless it already has a property with the same name.
+/// Returns the undeclared properties to keep in each declared part, such as properties that a newer release has added. They stay in the part with the same
+/// number. If that part is no longer declared, they move to the last part, unless it already has a property with the same name.
 pub(super) fn undeclared<W: Wide>(properties: &WideReader<'_>) -> Vec<Row> {
     let mut kept: Vec<(BTreeSet<&str>, RowWriter)> = W::PARTS.iter().map(|_| Default::default()).collect();
     for Stored { part, name, value } in properties.undeclared() {
@@ -324,7 +328,7 @@ impl WideVersion {
     /// Returns the conditions for the parts of an entity of type `W`.
     ///
     /// # Errors
-    /// `InvalidInput` if the version belongs to an entity with a different number of parts, some of which a write would miss.
+    /// `InvalidInput` if the version belongs to an entity with a different number of parts. A write would then miss some of them.
     pub(super) fn conditions<W: Wide>(&self) -> Result<Vec<IfMatch>> {
         if self.0.len() != W::PARTS.len() {
             return Err(Error::of(WideFault::OtherParts));

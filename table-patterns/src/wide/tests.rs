@@ -146,7 +146,7 @@ fn pat_wide_3_readers_concurrent_with_a_writer_see_whole_writes() {
         scope.spawn(|| {
             let mut last = 0;
             while !done.load(Ordering::SeqCst) {
-                // A read during the backoff may overlap a write, but no read may return a partial write.
+                // A read during the backoff may overlap with a write, but no read may return a partial write.
                 match block_on(reader.get(key())) {
                     Ok(found) => {
                         let found = found.unwrap().0.days;
@@ -179,8 +179,8 @@ fn pat_wide_4_a_missing_part_is_an_error() {
     }
 }
 
-/// Creates an entity that lacks its second part, and a store in which another writer sets a slot of the first part before each read. This changes only the
-/// part's `ETag`.
+/// Creates an entity whose second part is missing, and a store in which another writer sets a slot of the first part before each read. This changes only the
+/// `ETag` of the part.
 fn counts_without_a_part() -> (Counts, FaultyStore<Engine>) {
     let (counts, store) = counts();
     block_on(counts.insert(&year_of(7))).unwrap();
@@ -223,7 +223,7 @@ fn pat_wide_4_an_entity_that_has_one_part_is_recognised_while_a_slot_is_written_
         days: Vec<Option<i32>>,
     }
     let (counts, store) = counts_without_a_part();
-    // The caller is unaware that the entity, which had two parts, has already been converted to one part.
+    // The entity had two parts. The caller does not know that it has already been converted to one part.
     let first = store.wide::<First>().with_retry(counts.retry().clone());
     assert!(!block_on(first.resize(First::key(123, 2014), 2)).unwrap());
 }

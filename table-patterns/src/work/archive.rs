@@ -1,4 +1,4 @@
-//! Archiving: a step that moves an entity to another table. This is the pattern catalogue's example of queue-driven work (PAT-EC).
+//! Archiving: a step that moves an entity to another table. The pattern catalogue uses it as its example of queue-driven work (PAT-EC).
 //!
 //! # Context
 //! Employees who have left are moved from the `Current` table to the `Archive` table. No transaction spans two tables.
@@ -7,9 +7,9 @@
 //! The entity keeps its key and its properties. The step carries an [`ArchiveStep`] as JSON: `{"From":…,"To":…, "PartitionKey":…,"RowKey":…}`.
 //!
 //! # Guarantee
-//! The copy is written before the original is deleted, and the original is deleted only if it still has the copied version. Even if processes die, or the
-//! original changes in the meantime, the entity is always in at least one table. For a while, readers can find it in both tables (PAT-EC-6). Eventually, it is
-//! only in the archive, with its latest content.
+//! The copy is written before the original is deleted, and the original is deleted only if it still has the copied version. The entity is therefore always in
+//! at least one table, even if processes die or the original changes in the meantime. For a while, readers can find it in both tables (PAT-EC-6). In the end,
+//! it is only in the archive, with its latest content.
 //!
 //! # Cost
 //! Moving an entity costs two reads, two writes, and a message.
@@ -17,14 +17,14 @@
 //! # Bounds
 //! If the entity changes after it was copied, it is copied again. If this happens repeatedly, the delivery fails and is retried later.
 //!
-//! The step moves a single row, and knows neither the entity type nor the stored schema. Do not archive an entity whose type declares indexes, a feed, copies,
+//! The step moves a single row. It does not know the entity type or the stored schema. Do not archive an entity whose type declares indexes, a feed, copies,
 //! parts, chunks or blobs:
 //! - The index rows remain, so a unique value cannot be used again. The copies in other entities remain, and the feed has no entry for the deletion.
 //! - The parts and chunks remain in the source table.
-//! - The content of a blob is lost. The archived row references the blob, but [`collect_orphans`](crate::large::LargeTable::collect_orphans) removes it,
-//!   because no row in the source table references it.
+//! - The content of a blob is lost. The archived row refers to the blob, but [`collect_orphans`](crate::large::LargeTable::collect_orphans) deletes the blob,
+//!   because no row in the source table refers to it.
 //!
-//! Move such an entity in a [handler](Handler) that inserts it through the target's handle, and then deletes it through the source's handle.
+//! To move such an entity, write a [handler](Handler) that inserts it through the target's handle, and then deletes it through the source's handle.
 //!
 //! # When not to
 //! If all entities in a table must be moved, delete the table instead (PAT-HVD). If the move must be atomic, keep both entities in one partition.
@@ -71,8 +71,8 @@ impl Message for ArchiveStep {
     const VERSION: u32 = 1;
 }
 
-/// Creates the step that moves an entity to another table, under the same key. The entity must consist of a single row, because the step does not move index
-/// rows, parts or blobs, and does not write to a feed.
+/// Creates the step that moves an entity to another table, under the same key. The entity must consist of a single row: the step does not move index rows,
+/// parts or blobs, and does not write to a feed.
 ///
 /// ```
 /// use table_patterns::outbox::{Intent, Outbox};
@@ -144,8 +144,8 @@ impl<S: TableStore> Archive<S> {
         let mut race = self.retry.start("the entity while it was archived");
         loop {
             call.keep().await?;
-            // IMPORTANT: the copy is read before the source. If another worker copies a newer version and deletes the source in the meantime, the copy's
-            // version changes, so the write below fails. The next round then finds that the source is gone.
+            // IMPORTANT: the copy is read before the source. In the meantime, another worker may copy a newer version and delete the source. The copy's version
+            // then differs, the write below fails, and the next round finds that the source is gone.
             let copy = self.store.get(to, key, &Select::All).await?;
             let Some(source) = self.store.get(from, key, &Select::All).await? else {
                 return Ok(()); // QUE-22: an earlier attempt has completed.
@@ -153,7 +153,7 @@ impl<S: TableStore> Archive<S> {
             let row = fresh(&source.row);
             let write = match copy {
                 None => Some(OperationKind::Insert(row)),
-                // QUE-23: a copy made by an earlier attempt is recognised by its content.
+                // QUE-23: the content shows that an earlier attempt has made this copy.
                 Some(copy) if fresh(&copy.row) == row => None,
                 Some(copy) => Some(OperationKind::Replace(row, IfMatch::ETag(copy.etag))),
             };

@@ -1,5 +1,5 @@
-//! Attempts to process claimed outbox rows. Rows of different entities are processed concurrently. Rows of one entity that were claimed together are
-//! processed in the order of their changes.
+//! Attempts to process claimed outbox rows. Rows of different entities are processed concurrently. Rows of one entity that are claimed together are processed
+//! in the order of their changes.
 
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex;
@@ -20,8 +20,8 @@ use crate::work::submitted::Submitted;
 use crate::work::worker::Worker;
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Makes one attempt to process each of the rows. Returns the rows with their outcomes. If attempts ended without an outcome, also returns the first of
-    /// their errors.
+    /// Makes one attempt to process each of the rows, and returns the rows with their outcomes. If any attempt ended without an outcome, also returns the first
+    /// error.
     pub(super) async fn attempt(&self, begun: Vec<Pending>) -> (Vec<(Pending, End)>, Option<Error>) {
         let rows = Claimed { rows: begun.clone(), until: self.until, is_uncertain: false };
         let hands = Hands { claims: self, rows: Mutex::new(rows) };
@@ -38,7 +38,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         let attempts = requests::all(attempts, begun.len().max(1));
         let ends: Vec<_> = attempts.await;
         let mut claimed = hands.rows.into_inner();
-        // Errors can be ignored: if this read fails, the next transaction on these rows fails too, and their work is retried.
+        // Errors can be ignored: if this read fails, the next transaction on these rows fails too, and their work is retried later.
         let _ = claimed.read_again(self).await;
         let mut ends: Vec<_> = ends.into_iter().flatten().collect();
         ends.sort_by_key(|(at, _)| *at);
@@ -53,14 +53,14 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     }
 }
 
-/// Returns `true` if the last attempt found that an entity in another partition has the same value in a unique index. In this case, the row never becomes
-/// poison. It is retried with increasing backoff until one of the two entities releases the value. A `UniqueViolation` from a handler does not count, because
-/// it has been wrapped in an error with a different code.
+/// Returns `true` if the last attempt found that an entity in another partition has the same value in a unique index. Such a row never becomes poison. It is
+/// retried with increasing backoff until one of the two entities releases the value. A `UniqueViolation` from a handler does not count; it has been wrapped in
+/// an error with a different code.
 fn is_contested(pending: &Pending) -> bool {
     pending.error.as_deref().is_some_and(|error| error.starts_with(ErrorCode::UniqueViolation.as_str()))
 }
 
-/// Groups rows by changed entity (source). Each row comes with its index in `begun`.
+/// Groups rows by their source, the changed entity. Each row comes with its index in `begun`.
 fn by_source(begun: &[Pending]) -> Vec<Vec<(usize, &Pending)>> {
     let mut runs: Vec<Vec<(usize, &Pending)>> = Vec::new();
     for (at, pending) in begun.iter().enumerate() {
@@ -88,12 +88,12 @@ struct Claimed {
     /// The time until which the rows are claimed.
     until: u64,
     /// `true` while it is unknown whether the claims have been extended, and therefore which `ETag`s the rows have. This state begins with the request. It
-    /// persists if the request fails, or if a handler cancels it by dropping the future of [`keep`](Keep::keep).
+    /// persists if the request fails, or if a handler cancels the request by dropping the future of [`keep`](Keep::keep).
     is_uncertain: bool,
 }
 
 impl Claimed {
-    /// If it is unknown whether the claims have been extended, rereads the rows. If another worker has claimed a row, the old `ETag` is kept, so the next
+    /// Rereads the rows if it is unknown whether the claims have been extended. If another worker has claimed a row, the old `ETag` is kept, so the next
     /// request on the row fails.
     async fn read_again<S: TableStore, Q: QueueStore>(
         &mut self,
@@ -124,15 +124,15 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
         let failure = Failure::of(&error);
         let was_contested = is_contested(pending);
         let is_other = failure == Failure::Lasting && error.code() != ErrorCode::UniqueViolation;
-        // While a unique value is contested, the number of attempts determines only the delays, so if a different permanent error follows, the count restarts
-        // at 1.
+        // While a unique value is contested, the number of attempts determines only the delays. If a different permanent error follows, the count therefore
+        // restarts at 1.
         let attempts =
             if was_contested && is_other { 1 } else { Worker::<S, Q>::counted(&error, pending.attempts) };
         let delay = delay.or_else(|| (failure == Failure::Newer).then(|| worker.longer(pending.wait)));
         match worker.failed(&error, pending.attempts, delay) {
             None => self.put_aside(pending, Some(kept(&error)), pending.attempts).await,
             Some(delay) => {
-                // After an outage, it is unknown whether the value is still contested, so the error that records this is kept.
+                // An outage does not tell whether the value is still contested, so the error that says so is kept.
                 let keeps_error = is_refused || (failure != Failure::Lasting && was_contested);
                 let error = (!keeps_error).then(|| kept(&error));
                 Ok(End::Failed { error, attempts, delay })
@@ -140,7 +140,7 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
         }
     }
 
-    /// Moves a row to the poison queue, with its last error and the number of attempts that were started.
+    /// Moves a row to the poison queue, with its last error and the number of started attempts.
     async fn put_aside(&self, pending: &Pending, error: Option<String>, attempts: u32) -> Result<End> {
         let work = Work::Row(pending.place.clone()).write()?;
         let worker = self.claims.worker;
@@ -152,7 +152,7 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
 impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
     fn keep(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            // IMPORTANT: only one task at a time extends the claims. If two tasks used the same `ETag`s, the second task would fail.
+            // IMPORTANT: only one task at a time extends the claims. If two tasks used the same `ETag`s, the second one would fail.
             let mut claimed = self.rows.lock().await;
             self.claims.held.extend().await?;
             let until = self.claims.held.until();
@@ -176,7 +176,7 @@ impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
                 Submitted::TooLarge => true,
             };
             // If a row contains the extended claim, only the response to an earlier try was lost. If it contains the previous claim, no other worker has
-            // claimed it: the transaction failed because of another row, or because a sweep's note has changed this row's `ETag`.
+            // claimed it. In that case, the transaction failed because of another row, or because a sweep's note has changed this row's `ETag`.
             for row in &mut claimed.rows {
                 if is_too_large
                     && let Submitted::Committed(etags) = self.claims.submit(vec![claim(row)?]).await?

@@ -1,11 +1,11 @@
 //! Circuit breakers. While a target (a table or a handler) is down, workers try it only rarely, no matter how much work is pending for it.
 //!
-//! A failed step opens its target's circuit if, when the step started, the circuit was closed or its delay had passed. As a result, several concurrent failures
-//! open the circuit only once, and the delay grows only if a later try also fails.
+//! A failed step opens its target's circuit, provided that the circuit was closed or its delay had passed when the step started. Several concurrent failures
+//! therefore open the circuit only once, and the delay grows only if a later try also fails.
 //!
-//! A handler may have several destinations, of which only one is down. In that case, steps of one source (changed entity) may fail while steps of other sources
-//! would succeed. For this reason, once the delay has passed, sources whose steps were refused without a try take precedence over sources whose steps have
-//! failed. This way, work that can succeed is found no matter how much other work fails.
+//! A handler may have several destinations, of which only one is down. Steps of one source (the changed entity) may then fail while steps of other sources
+//! would succeed. Therefore, once the delay has passed, sources whose steps were refused without a try come before sources whose steps have failed. In this
+//! way, work that can succeed is found no matter how much other work fails.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,10 +20,10 @@ use crate::outbox::keys::hash;
 
 /// The maximum number of targets with open circuits.
 const TARGETS: usize = 1_000;
-/// The maximum number of sources remembered for a target. Sources beyond this limit get no precedence and are tried in any order.
+/// The maximum number of sources remembered for a target. Sources beyond this limit are tried in any order.
 const SOURCES: usize = 10_000;
 
-/// The error from a failed or refused step, and the delay before steps of the same source are retried.
+/// The error of a failed or refused step, and the delay before steps of the same source are tried again.
 #[derive(Debug)]
 pub(super) struct StepError {
     pub(super) error: Error,
@@ -39,7 +39,7 @@ impl From<Error> for StepError {
     }
 }
 
-/// The target of a step. Tables and handlers are distinguished, because a handler may have the name of a table.
+/// The target of a step. The type distinguishes tables from handlers, because a handler may have the name of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Target {
     /// The table with the given name in lower case.
@@ -48,18 +48,18 @@ pub(super) enum Target {
     Handler(String),
 }
 
-/// The circuits of the targets (tables and handlers) that were down when last tried.
+/// The circuits of the targets (tables and handlers) that were down when they were last tried.
 #[derive(Debug, Default)]
 pub(super) struct Circuits(Mutex<HashMap<Target, Circuit>>);
 
 #[derive(Clone, Debug)]
 struct Circuit {
     failures: u32,
-    /// The time, in ticks, after which the target is retried.
+    /// The time, in ticks, after which the target is tried again.
     until: u64,
     /// The sources (changed entities) whose steps have failed in this round. A round ends when all refused sources have been tried.
     failed: HashSet<u64>,
-    /// The refused sources that have not been tried in this round.
+    /// The refused sources that have not yet been tried in this round.
     waiting: HashSet<u64>,
     error: Error,
 }
@@ -75,8 +75,8 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Returns how much longer a circuit with the end time `until` stays open, or `None` if its delay has passed. If the remaining time exceeds any delay, the
-    /// clock was set back, and the delay counts as passed.
+    /// Returns how much longer a circuit stays open until `until`. Returns `None` if its delay has passed. If the remaining time exceeds any delay, the clock
+    /// was set back, and the delay counts as passed.
     fn left(self, until: u64) -> Option<u64> {
         until.checked_sub(self.now).filter(|left| (1..=self.longest).contains(left))
     }
@@ -90,7 +90,7 @@ pub(super) struct Pass {
     seen: Option<u64>,
 }
 
-/// Returns a hash that identifies the changed entity (the step's source).
+/// Returns a hash that identifies a step's source, the changed entity.
 pub(super) fn source(table: &TableName, partition_key: &PartitionKey, source: &RowKey) -> u64 {
     let parts = [table.folded(), partition_key.as_str(), source.as_str()];
     hash(parts.into_iter().flat_map(|part| part.bytes().chain([0])))
@@ -101,7 +101,7 @@ impl Circuits {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Permits a step to try its target, or returns an error if the steps of this source (changed entity) must wait.
+    /// Permits a step to try its target. Returns an error if the steps of this source (the changed entity) must wait.
     pub(super) fn check(&self, target: &Target, source: u64, times: Times) -> Result<Pass, StepError> {
         let Times { now, first, longest } = times;
         let mut circuits = self.all();
@@ -114,7 +114,7 @@ impl Circuits {
             return Err(circuit.refuse(left));
         }
         if has_failed {
-            // A waiting source may never be tried, for example because another worker has done its work, so after a while it no longer blocks other sources.
+            // A waiting source may never be tried, for example because another worker has done its work. After a while, it no longer blocks other sources.
             if !circuit.waiting.is_empty() && now.abs_diff(circuit.until) <= longest {
                 return Err(circuit.refuse(first));
             }
@@ -125,7 +125,7 @@ impl Circuits {
         Ok(Pass { source, seen: Some(circuit.until) })
     }
 
-    /// Records that a step failed because its target is down. Returns the delay until the target is retried.
+    /// Records that a step failed because its target is down. Returns the delay until the target is tried again.
     pub(super) fn failed(
         &self,
         target: &Target,
@@ -136,7 +136,7 @@ impl Circuits {
         let after = |failures| times.now.saturating_add(ticks_of(delay(failures)));
         if let Some(circuit) = circuits.get_mut(target) {
             insert(&mut circuit.failed, pass.source);
-            // If the end times differ, another step's failure has reopened the circuit in the meantime.
+            // If the end times differ, the failure of another step has reopened the circuit in the meantime.
             if pass.seen == Some(circuit.until) {
                 circuit.until = after(circuit.failures);
                 circuit.failures = circuit.failures.saturating_add(1);
@@ -145,8 +145,8 @@ impl Circuits {
             return times.left(circuit.until).unwrap_or(0);
         }
         let until = after(0);
-        // If the target's circuit was open when the step started, the target has since responded to another step, which closed the circuit. In this case, the
-        // circuit stays closed.
+        // If the circuit was open when the step started, the target has since responded to another step, which closed the circuit. The circuit then stays
+        // closed.
         if pass.seen.is_none() {
             if circuits.len() >= TARGETS {
                 circuits.clear();
@@ -171,7 +171,7 @@ impl Circuit {
     }
 }
 
-/// Adds a source unless the limit is reached.
+/// Adds a source. Does nothing once the limit is reached.
 fn insert(sources: &mut HashSet<u64>, source: u64) {
     if sources.len() < SOURCES {
         sources.insert(source);

@@ -1,8 +1,8 @@
-//! Claims: a worker claims outbox rows in batches. Other workers do not process claimed rows.
+//! Claims on outbox rows. A worker claims rows in batches, and other workers do not process claimed rows.
 //!
 //! One transaction claims a batch of rows until the message's lease expires. An attempt is counted when it starts, in the transaction that also records the
-//! outcomes of the previous rows. Rows that were never tried are started together. A row that is being retried is started alone. If a claim expires while its
-//! row waits behind a long step, another worker may claim the row, and no attempt is counted for the expired claim.
+//! outcomes of the previous rows. Rows that were never tried are started together; a row that is being retried is started alone. While a row waits behind a
+//! long step, its claim may expire. Another worker may then claim the row, and no attempt is counted for the expired claim.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -31,11 +31,11 @@ use crate::work::worker::{Outcome, Worker};
 
 /// The maximum number of rows that a worker reads, claims and holds in memory at a time.
 pub(super) const PORTION: usize = 32;
-/// A delivery ends once the number of its pages and claimed rows reaches this limit, and the message is redelivered after the other messages. The next delivery
-/// continues after the last processed row, or with the first row if the store has no key order.
+/// The number of pages and claimed rows after which a delivery ends. The message is then redelivered after the other messages. The next delivery continues
+/// after the last processed row, or with the first row if the store has no key order.
 const MOST: usize = 1_024;
-/// The maximum number of operations per attempt in a transaction that starts some attempts and ends as many others. Starting an attempt takes one operation,
-/// which claims the row. Ending an attempt takes one operation, or two if the row is moved to the poison rows.
+/// The maximum number of operations per attempt in a transaction that ends some attempts and starts as many others. Starting an attempt takes one operation,
+/// which claims the row. Ending it takes one operation, or two if the row is moved to the poison rows.
 const PER_ROW: usize = 3;
 
 /// A worker's claims on the outbox rows that a message refers to.
@@ -45,12 +45,12 @@ pub(super) struct Claims<'a, 'q, S, Q> {
     /// The table and the partition of the rows.
     pub(super) table: &'a TableName,
     pub(super) partition_key: &'a PartitionKey,
-    /// The identifier of these claims. The worker uses it to recognise its claims after a lost response (CON-11).
+    /// The identifier of these claims. If a response is lost, the worker recognises its own claims by it (CON-11).
     pub(super) id: String,
     /// For each row of the current page, the number of attempts before the row was claimed. If the response to a claim is lost, the claim is repeated with this
-    /// number, which prevents an attempt from being counted twice.
+    /// number, so that no attempt is counted twice.
     pub(super) attempts: BTreeMap<RowKey, u32>,
-    /// `true` if the message has been delivered before. If so, an earlier receiver may have claimed rows and died.
+    /// `true` if the message has been delivered before. An earlier receiver may then have claimed rows and died.
     pub(super) is_repeated: bool,
     /// The expiry time written in the claims.
     pub(super) until: u64,
@@ -66,7 +66,7 @@ struct Claimed {
     begun: Vec<Pending>,
     /// The claimed rows whose attempts have not been started.
     portion: VecDeque<Pending>,
-    /// `true` if some unclaimed rows in the page could not be claimed, because the claims would have been too large for one transaction.
+    /// `true` if some free rows of the page were not claimed, because the claims would have been too large for one transaction.
     is_partial: bool,
 }
 
@@ -102,9 +102,9 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 }
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Returns the operation that claims a row until the given time, with the number of its started attempts.
+    /// Returns the operation that claims a row until the given time, and records the number of its started attempts.
     pub(super) fn claimed(&self, pending: &Pending, attempts: u32, until: u64) -> Result<Operation> {
-        // IMPORTANT: the duration of the claim is not calculated from two clock readings, because the clock may have been set in between.
+        // IMPORTANT: the duration of the claim is not the difference of two clock readings, because the clock may have been set in between.
         let wait = ticks_of(self.held.hidden);
         pending.note(Note::Claimed { by: &self.id, attempts, until, wait })
     }
@@ -127,7 +127,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Submitted::of(committed, is_divisible)
     }
 
-    /// Processes the rows. Returns the key of the last row if the delivery ends before the last page.
+    /// Processes the rows. If the delivery ends before the last page, returns the key of the last row.
     async fn work(&mut self, work: &Work) -> Result<Option<RowKey>> {
         let retry = Retry::default().with_runtime(self.worker.outbox.runtime().clone());
         let is_ordered = self.worker.outbox.store().capabilities().ordered;
@@ -156,10 +156,10 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             if !is_partial && !reading.advance(claimed > 0) {
                 return Ok(None);
             }
-            // The delivery ends here, because a long backlog or newly inserted rows could otherwise delay other messages for a long time.
+            // The delivery ends here. Otherwise, a long backlog or newly inserted rows could delay other messages for a long time.
             if made >= MOST && reading.after.is_some() {
-                // IMPORTANT: a store without key order may return rows with smaller keys later, so the next delivery begins with the first row. On such a
-                // store, only claimed rows count towards the limit, which ensures that each delivery makes progress.
+                // IMPORTANT: a store without key order may later return rows with smaller keys, so the next delivery begins with the first row. On such a
+                // store, only claimed rows count towards the limit, so each delivery makes progress.
                 if is_partial || !is_ordered {
                     self.wait_until(self.held.now());
                 }
@@ -176,26 +176,26 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         found.map(|found| Pending::of(place.clone(), found.row.view(), found.etag)).transpose()
     }
 
-    /// Returns `true` if this delivery may claim the row, or has claimed it.
+    /// Returns `true` if this delivery may claim the row or has already claimed it.
     pub(super) fn is_free(&self, pending: &Pending, now: u64) -> bool {
         self.is_ours(pending) || self.worker.is_due(pending, now)
     }
 
-    /// Skips a row that is not free. The worker that claimed the row retries it through its own message. If this message was delivered before, its earlier
-    /// receiver may have claimed the row and died. In that case, this message is redelivered when the row becomes free.
+    /// Skips a row that is not free. The worker that claimed the row retries it through its own message. If this message was delivered before, an earlier
+    /// receiver may have claimed the row and died. This message is then redelivered when the row becomes free.
     pub(super) fn leave(&mut self, pending: &Pending) {
         if self.is_repeated {
             self.wait_until(pending.not_before);
         }
     }
 
-    /// Claims the free rows in a page, or as many as one transaction can claim, in the order of their changes. Also starts attempts for the first rows. Returns
-    /// `None` if another worker committed first.
+    /// Claims the free rows of a page in the order of their changes, or as many of them as one transaction can claim. Also starts attempts for the first rows.
+    /// Returns `None` if another worker committed first.
     async fn claim(&mut self, page: Vec<Pending>) -> Result<Option<Claimed>> {
         let (now, mut free) = (self.held.now(), Vec::new());
         for mut pending in page {
             let is_ours = self.is_ours(&pending);
-            // IMPORTANT: if the response to a claim was lost, the row may count an attempt that has not started.
+            // IMPORTANT: if the response to a claim was lost, the row may count an attempt that never started.
             match self.attempts.get(&pending.place.row_key.to_row_key()) {
                 Some(before) if is_ours => pending.attempts = *before,
                 _ => drop(self.attempts.insert(pending.place.row_key.to_row_key(), pending.attempts)),
@@ -203,7 +203,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             if !self.is_free(&pending, now) {
                 self.leave(&pending);
             } else if !pending.has_space && free.iter().any(|other: &Pending| !other.has_space) {
-                // If a row has no space for notes, its claim contains the whole intent, so a transaction claims only one such row.
+                // The claim of a row without space for notes contains the whole intent, so a transaction claims only one such row.
                 self.wait_until(now);
             } else {
                 free.push(pending);
@@ -224,7 +224,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             match self.submit(free.iter().enumerate().map(claim).collect::<Result<_>>()?).await? {
                 Submitted::Committed(etags) => break (begins, etags),
                 Submitted::Lost => return Ok(None),
-                // Some stores count the whole row that a claim changes, so the size of the transaction cannot be computed here.
+                // Some stores count the whole row that a claim changes. The size of the transaction can therefore not be computed here.
                 Submitted::TooLarge => self.most = free.len().div_ceil(2),
             }
         };
@@ -237,13 +237,13 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(Some(Claimed { begun, portion: free, is_partial }))
     }
 
-    /// Records the outcomes of the completed attempts, and starts the next rows in the batch. Skips rows that another worker has claimed in the meantime.
+    /// Records the outcomes of the completed attempts, and starts the next rows of the batch. Skips rows that another worker has claimed in the meantime.
     async fn next(
         &mut self,
         ended: Vec<(Pending, End)>,
         portion: &mut VecDeque<Pending>,
     ) -> Result<Vec<Pending>> {
-        // IMPORTANT: a row is deleted after its last step, and the message after all its rows, so unfinished work is always retried.
+        // IMPORTANT: a row is deleted after its last step, and the message after all its rows. Unfinished work is therefore always retried.
         self.held.keep().await?;
         let now = self.held.now();
         for delay in ended.iter().filter_map(|(_, end)| end.again()) {
@@ -269,7 +269,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             }
             return Ok(begun);
         }
-        // Another worker has claimed one of the rows, or the rows are too large for one transaction, so each row's operations are submitted separately.
+        // Another worker has claimed one of the rows, or the rows are too large for one transaction. Each row's operations are now submitted separately.
         for (pending, end) in &ended {
             let is_recorded = match self.submit(end.operations(pending, now)?).await? {
                 Submitted::Committed(_) => true,
@@ -301,8 +301,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(free)
     }
 
-    /// Records an outcome again if the row still contains this claim. The first try may have failed only because a sweep's note changed the row's `ETag`.
-    /// Returns `false` if another worker has claimed the row.
+    /// Records an outcome again, provided that the row still contains this claim. The first try may have failed only because a sweep's note changed the row's
+    /// `ETag`. Returns `false` if another worker has claimed the row.
     async fn record_again(&self, pending: &Pending, end: &End, now: u64) -> Result<bool> {
         let Some(own) = self.own(pending).await? else { return Ok(false) };
         Ok(matches!(self.submit(end.operations(&own, now)?).await?, Submitted::Committed(_)))
@@ -312,28 +312,28 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         pending.claim.as_ref() == Some(&self.id)
     }
 
-    /// Rereads a row after a conflict. Returns it only if it still contains this worker's claim. In that case, only a response was lost, or a sweep has added a
-    /// note.
+    /// Rereads a row after a conflict. Returns the row only if it still contains this worker's claim. The conflict then had another cause: a response was lost,
+    /// or a sweep has added a note.
     pub(super) async fn own(&self, next: &Pending) -> Result<Option<Pending>> {
         let is_begun = |found: &Pending| self.is_ours(found) && found.attempts == next.attempts;
         Ok(self.row(&next.place).await?.filter(is_begun))
     }
 
-    /// Returns the number of rows at the head of a batch that are started together. These are all leading rows that have never been tried, or only the first
-    /// row if it has been tried. A row that has been tried may have killed its worker, so it is started alone. If it kills the worker again, no attempt is
-    /// counted for other rows.
+    /// Returns the number of rows at the start of a batch that are started together. If the first row has never been tried, these are all leading rows that
+    /// have never been tried. Otherwise, it is only the first row: it may have killed its worker, so it is started alone. If it kills the worker again, no
+    /// attempt is counted for other rows.
     fn begins(&self, portion: &VecDeque<Pending>) -> usize {
         let options = &self.worker.options;
-        // One transaction ends the attempts for some rows, and starts the attempts for as many others.
+        // One transaction ends the attempts for some rows and starts the attempts for as many others.
         let limit = self.worker.outbox.store().capabilities().limits.operations / PER_ROW;
-        // If only a single attempt is allowed, rows are started one by one. Otherwise, a row that has not run could become poison because another row killed
-        // the worker.
+        // If only a single attempt is allowed, rows are started one by one. Otherwise, a row that never ran could become poison because another row killed the
+        // worker.
         let most = if options.poison_after > 1 { options.concurrency.min(limit).max(1) } else { 1 };
         let fresh = portion.iter().take(most).take_while(|pending| pending.attempts == 0).count();
         fresh.max(1).min(portion.len())
     }
 
-    /// Counts the row in the metrics if all its steps have been performed.
+    /// Counts a row in the metrics if all its steps have been performed.
     fn count(&self, ended: &Pending, end: &End) {
         if matches!(end, End::Done) {
             let lag = self.worker.outbox.runtime().now().saturating_sub(ended.version);
@@ -356,7 +356,7 @@ const fn started(pending: &Pending) -> u32 {
     pending.attempts.saturating_add(1)
 }
 
-/// Converts the error for a missing table to `None`, because a deleted table has no rows.
+/// Converts the error for a missing table to `None`. A deleted table has no rows.
 pub(super) fn none_if_deleted<T>(found: Result<Option<T>>) -> Result<Option<T>> {
     match found {
         Err(error) if error.is_table_not_found() => Ok(None),

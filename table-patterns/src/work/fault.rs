@@ -53,7 +53,7 @@ pub(super) enum WorkFault {
     Poison(#[source] serde_json::Error),
 }
 
-/// Returns the text of an error and its causes, truncated to a length that can be stored in rows and poison entries.
+/// Returns the text of an error and its causes, truncated to the length that rows and poison entries can store.
 pub(super) fn kept(error: &Error) -> String {
     format!("{error:?}").chars().take(ERROR_CHARS).collect()
 }

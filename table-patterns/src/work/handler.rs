@@ -16,13 +16,13 @@ use crate::work::fault::WorkFault;
 ///
 /// # Contract
 /// - A handler must be idempotent (PAT-EC-2), because a delivery may be repeated, even concurrently.
-/// - A handler may receive an older change after a newer one. A handler that writes the message's content must store the [version](Delivery::version) with it,
-///   and skip older versions. A handler that reads the changed entity instead must make its write conditional on a version that a concurrent delivery would
-///   change, or reread the entity after the write.
-/// - The worker extends the lease while the handler waits, for up to an hour. A handler that runs longer, or blocks its thread, must call [`Delivery::keep`]
-///   regularly, and stop if that fails (QUE-21).
-/// - A handler must always return. A request without a timeout, for example, can block the worker forever. In that case, the outcomes of other intents that
-///   were started at the same time are never recorded. Return an [outage](crate::work::outage) when a request times out.
+/// - A handler may receive an older change after a newer one. A handler that writes the message's content must store the [version](Delivery::version) with it
+///   and skip older versions. A handler that reads the changed entity instead must detect concurrent deliveries: either its write is conditional on a version
+///   that a concurrent delivery would change, or it rereads the entity after the write.
+/// - The worker extends the lease while the handler waits, for up to an hour. A handler that runs longer, or that blocks its thread, must call
+///   [`Delivery::keep`] regularly. If that call fails, the handler must stop (QUE-21).
+/// - A handler must always return. A request without a timeout, for example, can block the worker forever. The outcomes of other intents that were started at
+///   the same time are then never recorded. If a request times out, return an [outage](crate::work::outage).
 /// - After an error, the message is delivered again. The error's code determines whether the attempt counts towards the limit after which the message becomes
 ///   poison.
 ///
@@ -37,9 +37,9 @@ use crate::work::fault::WorkFault;
 ///
 /// A panic in a handler counts as a failure and does not affect other messages, unless the program is built with `panic = "abort"`.
 ///
-/// An error from a store already has the right code. For other errors, choose a code with [`failure`](crate::work::failure) or
-/// [`outage`](crate::work::outage). If a target rejects one message, this is a failure; if a target cannot be reached, this is an outage. If in doubt, return
-/// a failure, because a message that always causes an outage is retried forever.
+/// An error from a store already has the right code. For other errors, choose a code with [`failure`](crate::work::failure) or [`outage`](crate::work::outage).
+/// If a target rejects one message, return a failure. If a target cannot be reached, return an outage. In case of doubt, return a failure, because a message
+/// that always causes an outage is retried forever.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -82,12 +82,12 @@ pub trait Handler<M: Message>: Send + Sync {
     fn handle(&self, message: &M, delivery: Delivery<'_>) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// A handler for all steps with one name. Applications and patterns register such handlers.
+/// A handler for all steps with one name. Both applications and patterns register such handlers.
 pub(crate) trait Take: Send + Sync {
     fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>>;
 }
 
-/// Adapts a message type's handler to the steps that contain such messages.
+/// Adapts the handler of a message type to the steps that contain such messages.
 pub(crate) struct OfMessage<M, H> {
     handler: H,
     message: PhantomData<fn(&M)>,
@@ -102,7 +102,7 @@ impl<M: Message, H: Handler<M>> OfMessage<M, H> {
 impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            // IMPORTANT: a handler has the worker's permissions. A program that may write only to the partition must not be able to exercise these permissions.
+            // IMPORTANT: a handler has the worker's permissions. A program that may only write to the partition must not be able to use them.
             if !delivery.is_genuine {
                 return Err(Error::of(WorkFault::NotGenuine));
             }
@@ -112,8 +112,8 @@ impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     }
 }
 
-/// Wraps a `SchemaMismatch` or a `UniqueViolation` returned by a handler, because the error concerns the handler's own table. With the original code, workers
-/// would leave the message for newer programs forever, or retry it forever like a change whose unique value belongs to another entity.
+/// Wraps a `SchemaMismatch` or a `UniqueViolation` from a handler, because the error concerns the handler's own table. With the original code, workers would
+/// leave the message for newer programs, or retry it like a change whose unique value belongs to another entity. In both cases, they would do so forever.
 fn own(error: Error) -> Error {
     match error.code() {
         ErrorCode::SchemaMismatch => Error::of(WorkFault::Handler(error)),
@@ -140,15 +140,15 @@ pub struct Delivery<'a> {
     pub partition_key: &'a PartitionKey,
     /// The RowKey of the changed entity.
     pub source: &'a RowKey,
-    /// The version of the change. Later changes to one entity have larger versions. This is the [assigned version](crate::outbox::Intent::version), or the
-    /// Timestamp of the change in [ticks](table_core::ticks). `None` if neither is available, for example on a store whose
+    /// The version of the change. Later changes to one entity have larger versions. This is the [assigned version](crate::outbox::Intent::version) or the
+    /// Timestamp of the change in [ticks](table_core::ticks). It is `None` if neither is available, for example on a store whose
     /// [Timestamps](table_core::store::Capabilities::timestamp_step) do not order changes.
     pub version: Option<u64>,
     /// The payload of the message as JSON.
     pub(crate) payload: &'a str,
-    /// The version of the message type with which the payload was written.
+    /// The version of the message type that was used to write the payload.
     pub(crate) written_as: u32,
-    /// `true` if the message has a valid seal, which proves that a program with the outbox's key recorded it.
+    /// `true` if the message has a valid seal. The seal proves that a program with the outbox's key recorded the message.
     pub(crate) is_genuine: bool,
     pub(crate) lease: &'a dyn Keep,
 }

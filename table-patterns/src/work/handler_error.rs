@@ -1,4 +1,4 @@
-//! Constructors for errors that handlers return. A failure counts as an attempt, and after too many attempts the message becomes poison. An outage does not
+//! Constructors for the errors that handlers return. A failure counts as an attempt; after too many attempts, the message becomes poison. An outage does not
 //! count.
 
 use std::error::Error as StdError;
@@ -16,9 +16,10 @@ enum HandlerFault {
     Outage(Box<dyn StdError + Send + Sync>),
 }
 
-/// Creates the error that a handler returns if it cannot process its message. The error has the code `InvalidInput`. The attempt counts towards the poison
-/// limit, and other messages continue to be processed. The cause is a string or an error. If the cause is an error, its code is ignored, even if the code
-/// denotes an [outage](crate::work::Handler#failures-and-outages).
+/// Creates an error for a message that the handler cannot process. The error has the code `InvalidInput`. The attempt counts towards the poison limit, and
+/// other messages continue to be processed.
+///
+/// The cause is a string or an error. If it is an error, its code is ignored, even if the code denotes an [outage](crate::work::Handler#failures-and-outages).
 ///
 /// ```
 /// use table_patterns::work;
@@ -41,8 +42,8 @@ pub fn failure(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Error {
     Error::of(HandlerFault::Failure(cause.into()))
 }
 
-/// Creates the error that a handler returns if its target is unavailable. The error has the code `ServerBusy`. The attempt does not count towards the poison
-/// limit. Until a message succeeds, the handler receives only one message after each delay. Messages that have not been tried come first.
+/// Creates an error for an unavailable target. The error has the code `ServerBusy`. The attempt does not count towards the poison limit. Until a message
+/// succeeds, the handler receives only one message after each delay. Messages that have not been tried come first.
 ///
 /// ```
 /// use table_patterns::work;

@@ -1,7 +1,7 @@
 //! A worker's lease on a message. The worker extends the lease while it performs the work, and stops if the lease is lost (PAT-EC-3, QUE-21).
 //!
-//! Each response from the queue contains the queue's time, which all workers share. Claims and delays are recorded in queue time. The process's own clock only
-//! measures the time since the last response.
+//! Each response from the queue contains the queue's time, which is the same for all workers. Claims and delays are recorded in queue time. The process's own
+//! clock only measures the time since the last response.
 
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::{Mutex, PoisonError};
@@ -25,15 +25,14 @@ pub(crate) struct Held<'a, Q> {
     /// The visibility timeout set by each extension of the lease.
     pub(crate) hidden: Duration,
     answer: Mutex<Answer>,
-    /// The lock for changing the lease. It contains the request in flight. Without the lock, two tasks could use the same pop receipt, and the second task
-    /// would fail.
+    /// The lock for changing the lease. It contains the request in flight. Without the lock, two tasks could use the same pop receipt, and the second one would
+    /// fail.
     ///
-    /// If the task that sent a request is dropped, the request must be kept, because its response contains the next pop receipt. The next task completes the
-    /// request.
+    /// The request is kept even if the task that sent it is dropped, because the response contains the next pop receipt. The next task completes the request.
     turn: lock::Mutex<Option<Request<'a>>>,
 }
 
-/// A request that changes the lease. The outer result is an error if the queue's client has panicked.
+/// A request that changes the lease. The outer result is an error if the queue's client panicked.
 type Request<'a> = BoxFuture<'a, thread::Result<Result<Answer>>>;
 
 /// The queue's last response about the message.
@@ -54,8 +53,8 @@ impl Answer {
     }
 }
 
-/// Returns `true` if an error from the queue means that the message was deleted or received again. The receiver may even be this worker: if the response with
-/// the new pop receipt was lost (CON-11), the lease is lost too.
+/// Returns `true` if an error from the queue means that the message was deleted or received again. This worker itself may have received it again. If the
+/// response with the new pop receipt was lost (CON-11), the lease is lost too.
 pub(crate) fn is_lost(error: &Error) -> bool {
     matches!(
         error.last_response().unwrap_or(error).code(),
@@ -84,7 +83,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         ticks::from_datetime(self.answer().lease.visible).unwrap_or(ticks::MAX)
     }
 
-    /// Hides the message for `hidden`, rounded up to whole seconds, and replaces its text if a new text is given.
+    /// Hides the message for `hidden`, rounded up to whole seconds. If a new text is given, also replaces the message's text.
     pub(crate) async fn hide(&self, hidden: Duration, text: Option<String>) -> Result<()> {
         let mut turn = self.turn.lock().await;
         self.complete(&mut turn).await;
@@ -95,13 +94,13 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
     pub(crate) async fn extend(&self) -> Result<()> {
         let mut turn = self.turn.lock().await;
         self.complete(&mut turn).await;
-        // Even an expired lease can be renewed, unless another worker has received the message (QUE-11).
+        // Even an expired lease can be renewed, as long as no other worker has received the message (QUE-11).
         let is_half_over = self.until().saturating_sub(self.now()).saturating_mul(2) <= ticks_of(self.hidden);
         let is_due = is_half_over || self.pace.now() < self.answer().asked;
         if is_due { self.send(&mut turn, self.hidden, None).await } else { Ok(()) }
     }
 
-    /// Completes a request whose task was dropped. Errors can be ignored, because the next request with the same pop receipt would fail too.
+    /// Completes a request whose task was dropped. Errors can be ignored: the next request with the same pop receipt would also fail.
     async fn complete(&self, turn: &mut Option<Request<'a>>) {
         if turn.is_some() {
             let _ = self.response(turn).await;
@@ -136,7 +135,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         Ok(())
     }
 
-    /// Deletes the message. Succeeds if it no longer exists or belongs to another worker (QUE-22).
+    /// Deletes the message. Succeeds even if the message no longer exists or belongs to another worker (QUE-22).
     pub(crate) async fn finish(&self) -> Result<()> {
         let mut turn = self.turn.lock().await;
         self.complete(&mut turn).await;

@@ -1,4 +1,4 @@
-//! A worker's metrics: counters since its creation, and the lag between changes and completed work.
+//! A worker's metrics: its counters, and the lag between changes and completed work.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ pub struct WorkMetrics {
     pub done: u64,
     /// The number of steps that the worker has performed.
     pub steps: u64,
-    /// The number of guarded steps that were skipped because the same change or a newer one had already been applied.
+    /// The number of guarded steps that were skipped, because the same change or a newer one had already been applied.
     pub stale: u64,
     /// The number of retries within attempts, caused by transient errors (PAT-EC-5).
     pub retries: u64,
-    /// The number of failed attempts, plus the number of messages that could not be processed. Failed attempts and unprocessed messages are retried later.
+    /// The number of failed attempts, plus the number of messages that could not be processed. Both are retried later.
     pub failures: u64,
-    /// The number of attempts that failed because a store or a handler's target was unavailable. Outages do not count towards the poison limit, and a message
-    /// for which a handler always reports an outage is retried forever. Set an alert on this number too. The [error that a handler
-    /// returns](crate::work::Handler#failures-and-outages) determines whether a failure is an outage.
+    /// The number of attempts that failed because a store or the target of a handler was unavailable. The [error that a handler
+    /// returns](crate::work::Handler#failures-and-outages) determines whether a failure is an outage. Outages do not count towards the poison limit: if a
+    /// handler always reports an outage for a message, the message is retried forever. Set an alert on this number too.
     pub outages: u64,
     /// The number of times that [`Worker::run`](crate::work::Worker::run) failed to receive messages.
     pub receive_failures: u64,
@@ -30,14 +30,14 @@ pub struct WorkMetrics {
     pub poisoned: u64,
     /// The number of messages and intents that this worker abandoned because another worker had received or claimed them.
     pub lost: u64,
-    /// The time between the change and the completion of the most recently completed intent.
+    /// The time from the change to the completion of the intent that was completed last.
     pub lag: Duration,
-    /// The longest time between a change and the completion of its intent.
+    /// The longest time from a change to the completion of its intent.
     pub longest_lag: Duration,
 }
 
 impl WorkMetrics {
-    /// Counts a completed intent, and records the time since its change.
+    /// Counts a completed intent. If the lag is known, also records it.
     pub(crate) fn finish(&mut self, lag: Option<Duration>) {
         self.done += 1;
         if let Some(lag) = lag {

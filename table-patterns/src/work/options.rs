@@ -17,24 +17,24 @@ use crate::requests::CONCURRENCY;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerOptions {
-    /// The visibility timeout that a message gets when it is received and at each extension of the lease, in whole seconds (QUE-21). The lease is extended
-    /// while the work runs.
+    /// The visibility timeout of a message, in whole seconds (QUE-21). It is set when the message is received, and again whenever the lease is extended. The
+    /// lease is extended while the work runs.
     pub lease: Duration,
     /// The number of messages per receive request, 1 to 32.
     pub messages_per_receive: usize,
-    /// The number of intents from one message that are processed concurrently. If several intents for one changed entity are claimed together, they run in
-    /// change order. With a concurrency of 1, each intent starts after the previous one has ended. A retried intent always runs alone.
+    /// The number of intents of one message that are processed concurrently. With a concurrency of 1, each intent starts after the previous one has ended. If
+    /// several intents for one changed entity are claimed together, they run in change order. A retried intent always runs alone.
     pub concurrency: usize,
     /// The number of attempts to process an intent before it becomes poison (PAT-EC-4). Attempts are counted when they start; message deliveries do not count.
     /// An attempt is also counted if the response to its claim is lost and the store remains unavailable until the delivery ends. With a limit of 1, an intent
     /// can therefore become poison before its first step.
     pub poison_after: u32,
-    /// The maximum number of times that a step is tried within one attempt if it fails with transient errors (PAT-EC-5).
+    /// The number of tries of a step within one attempt. Only transient errors are retried within an attempt (PAT-EC-5).
     pub step_attempts: u32,
     /// The delays between tries of a step within one attempt.
     pub backoff: Backoff,
-    /// The delays between attempts, and between deliveries of a message that could not be processed. The same delays apply after failed receive requests, but
-    /// with a maximum of one minute.
+    /// The delays between attempts, and between deliveries of a message that could not be processed. They also apply after failed receive requests, but with a
+    /// maximum of one minute.
     pub redelivery: Backoff,
     /// The delay between receive requests of [`Worker::run`](crate::work::Worker::run) when the queue is empty.
     pub poll_interval: Duration,

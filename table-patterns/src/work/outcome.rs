@@ -12,11 +12,11 @@ pub(super) enum End {
     Done,
     /// The row has been moved to the poison queue.
     Poisoned,
-    /// The attempt did not succeed, and the row waits for another one.
+    /// The attempt failed, and the row waits for another attempt.
     Failed {
-        /// The error from the attempt, or `None` if no step was tried, in which case the row keeps its last error.
+        /// The error of the attempt. `None` if no step was tried; the row then keeps its last error.
         error: Option<String>,
-        /// The number of the row's attempts so far that count towards the poison limit.
+        /// The number of the row's attempts that count towards the poison limit.
         attempts: u32,
         /// The delay, in ticks, until the next attempt.
         delay: u64,
@@ -41,7 +41,7 @@ impl End {
         })
     }
 
-    /// Returns the delay until this worker retries the row, or `None` if the row needs no further attempt.
+    /// Returns the delay until the row is retried, or `None` if the row needs no further attempt.
     pub(super) const fn again(&self) -> Option<u64> {
         match self {
             Self::Failed { delay, .. } => Some(*delay),

@@ -1,4 +1,4 @@
-//! Poison: work that has failed too often. It is kept with its last error until a person requeues or discards it (PAT-EC-4, QUE-20).
+//! Poison: work that has failed too often. It is kept, with its last error, until a person requeues or discards it (PAT-EC-4, QUE-20).
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -37,12 +37,12 @@ const PORTION: usize = 32;
 #[serde(rename_all = "PascalCase")]
 #[non_exhaustive]
 pub struct PoisonEntry {
-    /// The message that describes the work, as received from the work queue. If the message is large, its properties may be in a different order.
+    /// The message that describes the work, as received from the work queue. In a large message, the order of properties may differ.
     pub work: String,
     /// The error of the last attempt, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The number of attempts that were started or, for an unreadable message, the number of deliveries.
+    /// The number of started attempts. For an unreadable message, the number of deliveries.
     #[serde(alias = "DequeueCount")]
     pub attempts: u32,
     /// The time when the work was moved to the poison queue, in [ticks](table_core::ticks).
@@ -50,13 +50,13 @@ pub struct PoisonEntry {
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Creates the entry for work that is being moved to the poison queue.
+    /// Creates the entry for work that is moved to the poison queue.
     pub(super) fn poisoned(&self, work: String, error: Option<String>, attempts: u32) -> PoisonEntry {
         PoisonEntry { work, error, attempts, at: self.outbox.runtime().now() }
     }
 
-    /// Puts an entry into the poison queue. The caller must move the entry's row or delete its message only afterwards. Otherwise, the work would be lost if
-    /// the worker crashed in between.
+    /// Puts an entry into the poison queue. The caller must move the entry's row or delete its message only afterwards. Otherwise, a crash in between would
+    /// lose the work.
     pub(super) async fn put_aside(&self, lease: &dyn Keep, entry: &PoisonEntry) -> Result<()> {
         let text = entry.text()?;
         let queue = self.outbox.queue().poison()?;
@@ -78,8 +78,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 }
 
 impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
-    /// Returns at most `count` (1 to 32) poison entries, without removing them. A message that is not a valid entry is returned as an entry whose work is the
-    /// text of the message, with an error.
+    /// Returns at most `count` (1 to 32) poison entries, without removing them. If a message is not a valid entry, the returned entry contains the text of the
+    /// message as its work, and an error.
     ///
     /// # Errors
     /// Any error from the queue store.
@@ -88,10 +88,10 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(messages.iter().map(PoisonEntry::of).collect())
     }
 
-    /// Requeues the next poison entry, with its attempts reset, and returns it. Returns `None` if the queue is empty.
+    /// Requeues the next poison entry, resets its attempts, and returns it. Returns `None` if the queue is empty.
     ///
     /// # Errors
-    /// Any error from the stores. In this case, the entry becomes visible again after a minute.
+    /// Any error from the stores. The entry then becomes visible again after a minute.
     pub async fn requeue_poison(&self) -> Result<Option<PoisonEntry>> {
         let Some(lease) = self.next_poison(1).await?.pop() else { return Ok(None) };
         let entry = PoisonEntry::of(&lease.message);
@@ -102,7 +102,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Deletes the next poison entry together with its row, and returns it. Returns `None` if the queue is empty.
     ///
     /// # Errors
-    /// Any error from the stores. In this case, the entry becomes visible again after a minute.
+    /// Any error from the stores. The entry then becomes visible again after a minute.
     pub async fn discard_poison(&self) -> Result<Option<PoisonEntry>> {
         let Some(lease) = self.next_poison(1).await?.pop() else { return Ok(None) };
         let entry = PoisonEntry::of(&lease.message);
@@ -110,12 +110,12 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(Some(entry))
     }
 
-    /// Requeues all poison entries for which `chosen` returns `true`. Returns the number of requeued entries. Ignores entries that are added after this call
-    /// has started. Entries that are not selected become visible again after a minute.
+    /// Requeues all poison entries for which `chosen` returns `true`. Returns the number of requeued entries. Entries that are added after the start of this
+    /// call are ignored. Entries that are not selected become visible again after a minute.
     ///
     /// # Errors
-    /// Any error from the stores. An outage ends the call. An error for a single entry is returned after all other entries have been requeued. Entries that
-    /// were not requeued become visible again after a minute.
+    /// Any error from the stores. An outage ends the call. An error for a single entry is returned after all other entries have been tried. Entries that were
+    /// not requeued become visible again after a minute.
     ///
     /// ```
     /// # use table_patterns::{Engine, QueueName, outbox::Outbox};
@@ -132,12 +132,12 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.move_poison_if(chosen, Destination::WorkQueue).await
     }
 
-    /// Deletes all poison entries for which `chosen` returns `true`, together with their rows. Returns the number of deleted entries. Ignores entries that are
-    /// added after this call has started. Entries that are not selected become visible again after a minute.
+    /// Deletes all poison entries for which `chosen` returns `true`, together with their rows. Returns the number of deleted entries. Entries that are added
+    /// after the start of this call are ignored. Entries that are not selected become visible again after a minute.
     ///
     /// # Errors
-    /// Any error from the stores. An outage ends the call. An error for a single entry is returned after all other entries have been deleted. Entries that
-    /// were not deleted become visible again after a minute.
+    /// Any error from the stores. An outage ends the call. An error for a single entry is returned after all other entries have been tried. Entries that were
+    /// not deleted become visible again after a minute.
     pub async fn discard_poison_if(&self, chosen: impl Fn(&PoisonEntry) -> bool + Send) -> Result<u64> {
         self.move_poison_if(chosen, Destination::Nowhere).await
     }
@@ -145,7 +145,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Requeues or discards all entries for which `chosen` returns `true`. Returns their number.
     ///
     /// # Errors
-    /// Returns the first outage immediately. Returns the first other error once all entries have been tried.
+    /// An outage, immediately; otherwise the first error, after all entries have been tried.
     async fn move_poison_if(
         &self,
         chosen: impl Fn(&PoisonEntry) -> bool + Send,
@@ -198,7 +198,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.finish_poison(lease).await
     }
 
-    /// Deletes an entry's row if the row is still pending, because the worker that wrote the entry died before moving the row.
+    /// Deletes the row of an entry if the row is still pending. The worker that wrote the entry then died before it could move the row.
     async fn discard_unmoved(&self, place: Place, entry: &PoisonEntry) -> Result<()> {
         let Some(pending) = self.pending(place).await? else { return Ok(()) };
         if is_unmoved(&pending, entry) { self.change_pending(&pending, pending.done()).await } else { Ok(()) }
@@ -210,7 +210,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         none_if_deleted(found)?.map(|found| Pending::of(place, found.row.view(), found.etag)).transpose()
     }
 
-    /// Submits a conditional write to a pending row. If another process has changed the row since it was read, nothing is written.
+    /// Submits a conditional write to a pending row. Writes nothing if another process has changed the row since it was read.
     async fn change_pending(&self, pending: &Pending, write: Operation) -> Result<()> {
         let write = together(&pending.place.partition_key, [write], self.limits())?;
         match self.store().submit(&pending.place.table, write).await {
@@ -219,7 +219,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         }
     }
 
-    /// Deletes a poison entry. Also succeeds if another operator has received or deleted the entry in the meantime (QUE-22).
+    /// Deletes a poison entry. Succeeds even if another operator has received or deleted the entry in the meantime (QUE-22).
     async fn finish_poison(&self, lease: &Lease) -> Result<()> {
         match self.queues().delete(&self.queue().poison()?, &lease.message.id, &lease.receipt).await {
             Err(error) if !is_lost(&error) => Err(error),
@@ -251,13 +251,13 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     }
 }
 
-/// Returns `true` if the worker that wrote a poison entry died before moving the row. In this case, the pending row has at least as many attempts as the entry.
-/// If the row had since been requeued, its attempts would have restarted at 0.
+/// Returns `true` if the worker that wrote a poison entry died before it could move the row. The pending row then has at least as many attempts as the entry.
+/// If the row had been requeued since, its attempts would have restarted at 0.
 fn is_unmoved(pending: &Pending, entry: &PoisonEntry) -> bool {
     pending.attempts > 0 && pending.attempts >= entry.attempts
 }
 
-/// Returns `true` if an error would also occur for other entries. Contention at one row does not count.
+/// Returns `true` if the error would also occur for other entries. Contention at one row does not count.
 fn is_outage(error: &Error) -> bool {
     Failure::of(error) == Failure::Outage && error.code() != ErrorCode::UpdateConditionNotSatisfied
 }
@@ -298,7 +298,7 @@ impl Walk {
     }
 }
 
-/// A poison entry in flat form: the work's JSON object with one additional property. The usual form contains the work as a JSON string within JSON.
+/// A poison entry in flat form: the JSON object of the work, with one more property. The usual form contains the work as a JSON string within JSON.
 #[derive(Serialize, Deserialize)]
 struct Flat {
     #[serde(flatten)]
@@ -318,9 +318,9 @@ struct Aside {
 }
 
 impl PoisonEntry {
-    /// Returns the text that represents the entry in the poison queue. Usually, the text contains the work as a JSON string, whose quotation marks are escaped.
-    /// If that is too large (QUE-6), the text is the work itself with the additional property `SetAside`, which workers and earlier releases ignore. If even
-    /// that is too large, the text is the unchanged work. This ensures that an entry can be written for any work.
+    /// Returns the text of the entry in the poison queue. Usually, the text contains the work as a JSON string, whose quotation marks are escaped. If that is
+    /// too large (QUE-6), the text is the work itself with the additional property `SetAside`, which workers and earlier releases ignore. If even that is too
+    /// large, the text is the unchanged work. In this way, an entry can be written for any work.
     fn text(&self) -> Result<String> {
         let written = |text: serde_json::Result<String>| {
             text.map(|text| portable(&text)).map_err(|error| Error::of(WorkFault::Poison(error)))

@@ -14,8 +14,8 @@ use crate::work::handler::Keep as _;
 use crate::work::reading::Reading;
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Reads the current portion of the rows that a message refers to. Called again for the same portion if another worker changes one of the rows before they
-    /// are claimed.
+    /// Reads the current portion of the rows that a message refers to. If another worker changes one of the rows before they are claimed, this function is
+    /// called again for the same portion.
     pub(super) async fn portion(&mut self, work: &Work, reading: &mut Reading) -> Result<Vec<Pending>> {
         if let Work::Row(place) = work {
             return Ok(self.row(place).await?.into_iter().collect());
@@ -39,13 +39,13 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         };
         let of = (self.worker.outbox.store(), self.table);
         let read = |row: EntityRef<'_>| Pending::read(self.table, row).map(Some);
-        // A row that the store cannot represent blocks no other row.
+        // If the store cannot represent a row, the other rows are still read.
         let found = || read_many::rows_or(of, &keys, &Select::All, read, |_| Ok(None));
         let found = self.worker.retry(self.held, found).await;
         Ok(none_if_deleted(found.map(Some))?.unwrap_or_default().into_iter().flatten().flatten().collect())
     }
 
-    /// Reads a large page of rows without their intents, and remembers the keys of the free rows.
+    /// Reads a large page of rows without their intents. Remembers the keys of the free rows.
     async fn skim(&mut self, reading: &mut Reading) -> Result<()> {
         let select = Select::names(["PartitionKey", "RowKey", rows::NOT_BEFORE, rows::WAIT, rows::CLAIM]);
         let page = self.page(reading, (PAGE_ENTITIES, select)).await?;

@@ -1,8 +1,8 @@
-//! A delivery's progress through the outbox rows of its message. The rows are read in portions.
+//! A delivery's progress through the outbox rows of its message, which are read in portions.
 //!
-//! Each commit with an intent sends a message for its partition, so a partition with many pending rows receives many messages, and other workers may already
-//! have claimed most of the rows. The rows are read in small pages until a page contains no free row. From then on, the delivery reads large pages that contain
-//! only the properties needed to find free rows. It then reads the free rows completely and claims them.
+//! Each commit with an intent sends a message for its partition. A partition with many pending rows therefore receives many messages, and other workers may
+//! already have claimed most of the rows. At first, the rows are read in small pages. Once a page contains no free row, the delivery reads large pages that
+//! contain only the properties needed to find free rows. It then reads the free rows completely and claims them.
 
 use std::collections::VecDeque;
 
@@ -13,28 +13,28 @@ use crate::outbox::work::Work;
 
 /// A delivery's progress through the outbox rows of its message.
 pub(super) struct Reading {
-    /// The key of the row after which the queries begin, or `None` if they begin with the first row.
+    /// The key of the row after which the queries begin. `None` if they begin with the first row.
     pub(super) start: Option<RowKey>,
-    /// The continuation of the current page, or `None` for the first page.
+    /// The continuation of the current page. `None` for the first page.
     pub(super) from: Option<Continuation>,
-    /// The continuation of the next page, or `None` if the current page is the last page.
+    /// The continuation of the next page. `None` if the current page is the last one.
     next: Option<Continuation>,
     /// `true` once the delivery reads large pages.
     pub(super) skims: bool,
     /// `true` if the store returns rows in key order.
     is_ordered: bool,
-    /// The keys of the free rows in the current large page that have not been claimed.
+    /// The keys of the rows in the current large page that are free and not yet claimed.
     pub(super) free: VecDeque<EntityKey>,
     /// The key of the last row in the current page.
     pub(super) last: Option<RowKey>,
-    /// The key of the last row in the current portion, after which another delivery can continue.
+    /// The key of the last row in the current portion. Another delivery can continue after it.
     pub(super) after: Option<RowKey>,
-    /// The number of rows in the current portion, if the portion is part of a large page.
+    /// The number of rows in the current portion, if it is part of a large page.
     pub(super) portion: usize,
 }
 
 impl Reading {
-    /// Starts after the row at which an earlier delivery ended, or at the first row if the store has no key order.
+    /// Starts after the row at which an earlier delivery ended. If the store has no key order, starts at the first row.
     pub(super) fn new(work: &Work, is_ordered: bool) -> Self {
         let start = work.progress().after.clone().filter(|_| is_ordered);
         let (last, after, free) = (start.clone(), start.clone(), VecDeque::new());
@@ -52,7 +52,7 @@ impl Reading {
         let is_last = self.from.is_none();
         if !had_free && !self.skims {
             self.skims = true;
-            // A continuation token is valid only for a query that selects the same properties, so the large pages need a new query.
+            // A continuation token is valid only for a query that selects the same properties. The large pages therefore need a new query.
             self.from = None;
             self.start = self.last.clone().filter(|_| self.is_ordered);
         }

@@ -1,4 +1,4 @@
-//! Renewal: a worker extends its lease while a step runs. Otherwise, the lease could expire during a slow request (PAT-EC-3).
+//! Lease renewal: a worker extends its lease while a step runs. Otherwise, the lease could expire during a slow request (PAT-EC-3).
 
 use std::future::poll_fn;
 use std::task::{Poll, ready};
@@ -14,13 +14,13 @@ use crate::shared_sleep::{SharedSleep, SleepEnd};
 use crate::work::handler::Keep;
 use crate::work::worker::Worker;
 
-/// Once a step has run for this time, the worker stops extending the lease. Otherwise, a step that never ends would hold its message forever.
+/// The running time of a step after which the worker no longer extends the lease. Without this limit, a step that never ends would hold its message forever.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
-/// The number of panicked sleeps during one step after which the step runs without a timer.
+/// The number of panicked sleeps during one step after which the step continues without a timer.
 const PANICS: usize = 2;
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Runs `work` (a step or a request), and extends the lease whenever half of it has passed. Errors are ignored here, because the next call to
+    /// Runs `work` (a step or a request), and extends the lease whenever half of it has passed. Errors are ignored here, because the next call of
     /// [`keep`](Keep::keep) in `work` returns them.
     pub(super) async fn keeping<T: Send>(&self, lease: &dyn Keep, work: impl Future<Output = T> + Send) -> T {
         let begun = lease.now();
@@ -30,8 +30,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 return Poll::Ready(done);
             }
             if keeps.is_none() {
-                // The sleep is shorter than half of the lease, because half of the lease may be over soon, or another step may have started the shared sleep
-                // earlier. A sleep may panic because its async runtime has ended. If another sleep panics as well, the step runs without a timer.
+                // The sleep is shorter than half of the lease: half of the lease may be over soon, or another step may have started the shared sleep earlier. A
+                // sleep may panic because its async runtime has ended. If a second sleep panics, the step continues without a timer.
                 let next = || self.timer.next(self.outbox.runtime(), self.options.lease / 4);
                 let running = sleep.take().or_else(|| (panics < PANICS).then(next).flatten());
                 let Some(running) = running else { return Poll::Pending };
@@ -45,7 +45,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 let _ = ready!(BoxFuture::poll_unpin(keep, context));
                 keeps = None;
             }
-            // The work must be polled before the next sleep starts, because that sleep may also end immediately.
+            // The work must be polled before the next sleep starts, because that sleep may also end at once.
             context.waker().wake_by_ref();
             Poll::Pending
         })

@@ -27,13 +27,13 @@ use crate::work::handler::{Delivery, Keep};
 use crate::work::lease::{Held, is_lost};
 use crate::work::worker::{Outcome, Worker};
 
-/// The origin of an intent: the partition and version of the change, and whether the intent has a valid seal.
+/// The origin of an intent: the partition and version of the change. It also tells whether the intent has a valid seal.
 #[derive(Clone, Copy)]
 struct StepOrigin<'a> {
     table: &'a TableName,
     partition_key: &'a PartitionKey,
     version: Option<u64>,
-    /// `true` if the intent has a valid seal, which proves that a program with the outbox's key recorded it.
+    /// `true` if the intent has a valid seal. The seal proves that a program with the outbox's key recorded the intent.
     is_genuine: bool,
 }
 
@@ -68,8 +68,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             self.put_aside(held, &entry).await?;
             return Ok(Outcome::Done);
         }
-        // IMPORTANT: the attempt is counted before it starts. This ensures that work that kills its worker eventually becomes poison, but work that has never
-        // been tried does not.
+        // IMPORTANT: the attempt is counted before it starts. Work that kills its worker then eventually becomes poison, but work that has never been tried
+        // does not.
         let counted = message(Tried { attempts, error: tried.error.clone() })?;
         if counted.len() > TEXT_BYTES {
             // Another program sent this message, and left no space for the number of attempts.
@@ -94,8 +94,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Performs the steps of the intent in a message. Reading the outbox's seal keys is part of the attempt, so if the keys' table is down, the attempt counts
-    /// as an outage.
+    /// Performs the steps of the intent in a message. Reading the outbox's seal keys is part of the attempt. If the table of the keys is down, the attempt
+    /// therefore counts as an outage.
     async fn take_inline(
         &self,
         lease: &dyn Keep,
@@ -160,7 +160,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             Step::Write { table: target, key, write, guarded } => {
                 let origin = match (guarded, version) {
                     (true, Some(version)) => Some(Origin::new(table, partition_key, source, version)),
-                    // A guarded step without a version was recorded by an earlier release, or copied from a store with more precise Timestamps.
+                    // A guarded step has no version if it was recorded by an earlier release, or copied from a store with more precise Timestamps.
                     (true, None) => {
                         timestamp_order::require(self.outbox.store())?;
                         None
@@ -188,7 +188,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Counts a failed attempt in the metrics. Returns the delay until the next attempt, or `None` if the work is unreadable and cannot succeed.
+    /// Counts a failed attempt in the metrics. Returns the delay until the next attempt, or `None` if the work is unreadable and can never succeed.
     pub(super) fn failed(&self, error: &Error, attempts: u32, delay: Option<u64>) -> Option<u64> {
         match Failure::of(error) {
             Failure::Newer => self.count(|metrics| metrics.left += 1),
@@ -208,7 +208,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Returns the error for a message that this worker has no handler for.
+    /// Returns the error for a message for which this worker has no handler.
     fn unknown(&self, name: &str) -> Error {
         let mut known: Vec<_> = self.handlers.keys().map(|known| format!("`{known}`")).collect();
         known.sort_unstable();
@@ -239,7 +239,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         };
         let transaction = alone(key, kind, store.capabilities().limits)?;
         match self.retry(lease, || store.submit(table, transaction.clone())).await {
-            // If the target is missing, it has already been deleted (QUE-22). A missing table, however, is an error.
+            // If the target is missing, it has already been deleted (QUE-22). If its table is missing, this is an error.
             Err(error)
                 if error.code() == ErrorCode::ResourceNotFound
                     && matches!(write, TargetWrite::DeleteIfExists) =>
@@ -260,8 +260,8 @@ fn known(intent: Result<Intent>, is_genuine: bool) -> Result<Intent> {
     })
 }
 
-/// Returns `true` if an error means that a step's target is down, so other steps for this target would fail too. A lost lease and contention at one row do not
-/// count.
+/// Returns `true` if an error means that a step's target is down. Other steps for this target would then fail too. A lost lease and contention at one row do
+/// not count.
 fn is_down(error: &Error) -> bool {
     Failure::of(error) == Failure::Outage
         && !is_lost(error)

@@ -17,7 +17,7 @@ impl Submitted {
     /// Converts the result from the store. `is_divisible` is `true` if the transaction has several operations.
     ///
     /// # Errors
-    /// Any store error that has no variant in this type. `RequestBodyTooLarge` is returned only for a single operation.
+    /// Any store error for which this type has no variant. `RequestBodyTooLarge` is returned only for a single operation.
     pub(super) fn of(committed: Result<Committed>, is_divisible: bool) -> Result<Self> {
         match committed {
             Err(error) if error.is_conflict() || error.is_table_not_found() => Ok(Self::Lost),

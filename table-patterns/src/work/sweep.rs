@@ -1,11 +1,11 @@
 //! Sweeps search for intents whose messages were lost, and send new messages for them (PAT-EC-8).
 //!
-//! A sweep searches for outbox rows whose messages are overdue, and sends a new message for each. It finds the partitions in the registry, to which each
-//! partition is added before its first intent, so it need not scan tables. [`Sweep::sweep_table`] does scan a table. Use it for audits, and for intents that
-//! were recorded without registering their partition.
+//! A sweep searches for outbox rows whose messages are overdue, and sends a new message for each. It finds the partitions in the registry, so it need not scan
+//! tables. Each partition is added to the registry before its first intent. [`Sweep::sweep_table`] does scan a table. Use it for audits, and for intents whose
+//! partition was not registered.
 //!
-//! The age of a row is measured by the store's clock, or by the sweep's clock if that clock is ahead. Whether a claim has expired is decided by the store's
-//! clock alone, so a wrong clock in a sweep or a worker never delays a message.
+//! The age of a row is measured by the store's clock, or by the sweep's clock if that clock is ahead. Only the store's clock decides whether a claim has
+//! expired. A wrong clock in a sweep or a worker therefore never delays a message.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -33,14 +33,14 @@ const SEPARATE: usize = 100;
 /// The maximum number of quiet partitions (without pending intents) that one sweep reads.
 const QUIET: usize = 64;
 
-/// If a claim ends further in the future than this, the clock that recorded it was ahead, and sweeps ignore the claim. Claims made for a longer time have a
-/// higher limit.
+/// The longest plausible time until a claim ends. If a claim ends later, the clock that recorded it was ahead, and sweeps ignore the claim. Claims made for a
+/// longer time have a higher limit.
 const CLAIMED: Duration = Duration::from_secs(60 * 60);
 
-/// The maximum time between two messages for a row. If the minimum age is longer, it replaces this maximum.
+/// The maximum time between two messages for a row, unless the minimum age is longer.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A sweep, which searches for pending intents whose messages were lost, and sends new messages for them.
+/// A search for pending intents whose messages were lost. It sends new messages for them.
 ///
 /// ```
 /// # use table_patterns::{Engine, QueueName, outbox::Outbox};
@@ -60,7 +60,7 @@ pub struct Sweep<S, Q> {
     min_age: Duration,
 }
 
-/// A message to send for rows in a partition. If the time of the message must be recorded in a row, also contains this row.
+/// A message to send for rows in a partition. If the time of the message must be recorded in a row, the row is included.
 type Due = (Work, Option<Pending>);
 
 /// The state of a running sweep.
@@ -91,12 +91,12 @@ pub struct SweepReport {
     pub pending: u64,
     /// The number of messages that the sweep sent.
     pub prompted: u64,
-    /// The number of partitions that the sweep marked as quiet because they have no pending intents. Later sweeps read only a random sample of the quiet
-    /// partitions. A partition is no longer quiet once an intent is written to it.
+    /// The number of partitions without pending intents that the sweep marked as quiet. Later sweeps read only a random sample of the quiet partitions. A
+    /// partition is no longer quiet once an intent is written to it.
     pub quiet: u64,
-    /// The number of invalid registry rows, plus the number of partitions and rows that could not be swept. These failures do not affect other partitions and
-    /// rows. A row is also counted if its message was sent but the time of the message could not be recorded, or if pages
-    /// [omit](table_core::query::Page::skipped) it.
+    /// The number of invalid registry rows, plus the number of partitions and rows that could not be swept. Such failures do not affect other partitions and
+    /// rows. A row is also counted if its message was sent but the time of the message could not be recorded, or if a page
+    /// [omits](table_core::query::Page::skipped) the row.
     pub failed: u64,
     /// The first errors, each with its table and key; at most [`SweepReport::ERRORS`].
     pub errors: Vec<String>,
@@ -115,25 +115,24 @@ impl SweepReport {
 }
 
 impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
-    /// Creates a sweep that sends messages for intents that are older than five minutes. It sends another message each time the age of the intent has doubled,
-    /// and at least once a day. It sends at most 101 messages for one partition. The last of these covers all remaining intents of the partition.
+    /// Creates a sweep that sends messages for intents older than five minutes. It sends another message each time the age of the intent has doubled, and at
+    /// least once a day. It sends at most 101 messages for one partition. The last of them covers all remaining intents of the partition.
     ///
-    /// Run one sweep at a time: concurrent sweeps may send several messages for one intent. The additional messages have no effect.
+    /// Run one sweep at a time. Concurrent sweeps may send several messages for one intent, but only the first one has an effect.
     #[must_use]
     pub fn new(outbox: Outbox<S, Q>) -> Self {
         Self { outbox, min_age: Duration::from_secs(5 * 60) }
     }
 
-    /// Sets the minimum age at which a sweep sends a message for an intent. It should exceed the time that messages usually spend in the queue before workers
-    /// process them.
+    /// Sets the minimum age at which a sweep sends a message for an intent. It should be longer than the time that messages usually wait in the queue.
     #[must_use]
     pub const fn min_age(mut self, time: Duration) -> Self {
         self.min_age = time;
         self
     }
 
-    /// Sweeps the registered partitions, with one range query each: all active partitions, all partitions with an unexpired [grant](crate::grant), and
-    /// at most 64 quiet partitions, chosen at random. Reads the registry page by page. Failures are [counted](SweepReport::failed) and do not affect other
+    /// Sweeps the registered partitions, with one range query each. These are all active partitions, all partitions with an unexpired [grant](crate::grant),
+    /// and at most 64 quiet partitions, chosen at random. Reads the registry page by page. Failures are [counted](SweepReport::failed) and do not affect other
     /// partitions.
     ///
     /// # Errors
@@ -169,7 +168,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Ok(progress.report)
     }
 
-    /// Marks a partition without pending rows as quiet if, by the store's clock, it was last registered at least two hours ago.
+    /// Marks a partition without pending rows as quiet, provided that its last registration was at least two hours ago by the store's clock.
     async fn mark_quiet(&self, entry: &Entry, progress: &mut Progress) -> Result<bool> {
         let store = self.outbox.store();
         // The store's time is read only if the partition may be old enough.
@@ -179,8 +178,8 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         registry::mark_quiet(store, entry, progress.time(store).await?).await
     }
 
-    /// Removes a partition's rows for expired grants. Such rows keep the partition active. Once they are removed, the next sweep may mark the partition as
-    /// quiet.
+    /// Removes the registry rows of a partition for expired grants. Such rows keep the partition active. After they are removed, the next sweep may mark the
+    /// partition as quiet.
     async fn remove_expired(&self, entry: &Entry, progress: &mut Progress) -> Result<()> {
         let store = self.outbox.store();
         // The store's time is read only if a grant may have expired.
@@ -261,8 +260,8 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
                         continue;
                     }
                 }
-                // IMPORTANT: the time of the message is recorded after it has been sent. If the queue is unavailable, or if the sweep dies in between, the
-                // next sweep sends a message. If two sweeps run concurrently, both may send one.
+                // IMPORTANT: the time of the message is recorded after it has been sent. If the queue is unavailable, or if the sweep dies in between, the next
+                // sweep sends a message. If two sweeps run concurrently, both may send one.
                 match noted {
                     None => {}
                     Some(noted) => match self.note(table, noted, progress).await {
@@ -277,7 +276,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     }
 
     /// Counts a row in a partition for which this sweep has already sent the maximum number of separate messages. For the first such row, returns a message
-    /// that covers the whole partition. The time of this message is not recorded.
+    /// that covers the whole partition. The time of that message is not recorded.
     fn rest(
         table: &TableName,
         entity: EntityRef<'_>,
@@ -292,24 +291,24 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     /// Returns `true` if a message for the row is due at the store's time `stored`.
     fn is_due(&self, pending: &Pending, stored: u64) -> bool {
         let min_age = ticks_of(self.min_age);
-        // If a row is claimed or waits for its next attempt, its message will be redelivered. A claim that ends later than its duration allows is ignored,
-        // because it was recorded by a clock that was ahead.
+        // If a row is claimed or waits for its next attempt, its message will be redelivered. A claim that ends later than its duration allows is ignored: a
+        // clock that was ahead has recorded it.
         let most = pending.wait.map_or(0, |wait| wait.saturating_mul(2)).max(ticks_of(CLAIMED));
         if pending.not_before > stored && pending.not_before - stored <= most {
             return false;
         }
         // If the sweep's clock is ahead, messages are merely sent early.
         let now = stored.max(self.outbox.runtime().now());
-        // Later times are ignored, because they were recorded by a clock that was ahead.
+        // Later times are ignored: a clock that was ahead has recorded them.
         let latest = now.saturating_add(min_age);
         let last = pending.prompted.filter(|prompted| *prompted <= latest).unwrap_or(pending.version);
-        // The delay between messages doubles, so a row that no worker processes does not fill the queue.
+        // The delay between messages doubles. A row that no worker processes therefore does not fill the queue.
         let age = last.saturating_sub(pending.version);
         let wait = age.clamp(min_age, min_age.max(ticks_of(LONGEST_WAIT)));
         last > latest || now.saturating_sub(last) >= wait
     }
 
-    /// Returns the message for an outbox row, if it is due.
+    /// Returns the message for an outbox row if one is due.
     async fn due(
         &self,
         table: &TableName,
@@ -323,7 +322,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Ok(is_due.then(|| (Work::Row(pending.place.clone()), Some(pending))))
     }
 
-    /// Records in an outbox row that a message for it has been sent. Does nothing if another process has changed or deleted the row in the meantime.
+    /// Records in an outbox row that a message for it has been sent. Does nothing if another process has since changed or deleted the row.
     async fn note(&self, table: &TableName, pending: Pending, progress: &mut Progress) -> Result<()> {
         let now = progress.time(self.outbox.store()).await?;
         let limits = self.outbox.store().capabilities().limits;

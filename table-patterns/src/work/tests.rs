@@ -1,4 +1,4 @@
-//! Tests workers and sweeps with invalid rows and messages, which must be reported and must not affect other work.
+//! Tests workers and sweeps with invalid rows and messages. These must be reported, and must not affect other work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,7 +40,7 @@ mod sweeps;
 mod unreadable;
 mod versions;
 
-/// Creates an outbox on an in-memory engine. Returns both, and the time of their shared clock, in ticks, which the test can change.
+/// Creates an outbox on an in-memory engine. Returns both, and the time of the clock that they share, in ticks. The test can change this time.
 fn outbox() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let clock = || {
@@ -108,7 +108,7 @@ fn pat_ec_4_an_invalid_poison_message_is_shown_as_such_and_stops_no_worker() {
     assert_eq!(block_on(outbox.discard_poison()).unwrap().unwrap().work, "hello");
     assert!(block_on(outbox.poison(32)).unwrap().is_empty());
 
-    // After the entry is requeued, it becomes poison again, now with its error.
+    // The requeued entry becomes poison again, now with its error.
     strange();
     assert!(block_on(outbox.requeue_poison()).unwrap().is_some());
     block_on(Worker::new(outbox.clone()).run_until_idle()).unwrap();
@@ -136,8 +136,8 @@ fn pat_ec_7_a_batch_is_one_query_one_claim_and_sixteen_rows_per_transaction() {
     assert_eq!(worker.metrics().done, 70);
     let calls = store.calls();
     let count = |which: Call| calls.iter().filter(|call| **call == which).count();
-    // One query is sent per batch, and one for the outbox's key. One claim is sent per batch, followed by transactions that each end sixteen rows and start the
-    // next sixteen.
+    // One query is sent per batch, and one for the outbox's key. Each batch is claimed with one transaction. The transactions after it each end sixteen rows
+    // and start the next sixteen.
     assert_eq!((count(Call::Query), count(Call::Submit), calls.len()), (3 + 1, 3 + 5, 12));
 }
 
@@ -156,7 +156,7 @@ fn con_11_a_claim_with_a_lost_response_is_recognised_by_its_identifier() {
         let worker = Worker::new(faulty).handler(Nothing);
         block_on(worker.run_until_idle()).unwrap();
         let left = block_on(Sweep::new(outbox.clone()).sweep_registered()).unwrap().pending;
-        // If the response to starting an attempt was lost, the attempt ends when its claim expires, and its message is delivered again.
+        // If the response to the start of an attempt was lost, the attempt ends when its claim expires. Its message is then delivered again.
         let waiting = block_on(outbox.backlog()).unwrap().waiting;
         assert!(left == 0 || (left == 1 && waiting > 0), "request {lost}: {left} left, {waiting} messages");
     }
@@ -264,7 +264,7 @@ fn pat_ec_5_a_clock_that_is_set_back_keeps_no_circuit_open_longer() {
     let worker = Worker::new(outbox.clone()).handler(Down(Arc::clone(&is_down), asked));
     block_on(worker.run_until_idle()).unwrap();
     is_down.store(false, Ordering::SeqCst);
-    // The clocks of the queue and of the workers are set to a time before the failure.
+    // The clocks of the queue and the workers are set back to a time before the failure.
     block_on(engine.clear(outbox.queue())).unwrap();
     time.fetch_sub(29 * 864_000_000_000, Ordering::SeqCst);
     let prompt = || block_on(outbox.notify(&table, &PartitionKey::new("Sales").unwrap())).unwrap();

@@ -8,9 +8,9 @@ use table_core::runtime::{Runtime, ticks_of};
 
 use crate::shared_sleep::SharedSleep;
 
-/// The length of the first sleep. It is short, because the first sleep only tests whether the sleep function returns immediately or blocks the thread.
+/// The length of the first sleep. It is short because it only tests whether the sleep function returns immediately or blocks the thread.
 const FIRST: Duration = Duration::from_millis(1);
-/// The sleep function counts as unusable once this many consecutive sleeps have ended on their first poll. A single sleep may end on its first poll because the
+/// The number of consecutive sleeps that must end on their first poll before the sleep function counts as unusable. A single sleep may do so because the
 /// polling thread was suspended.
 const ATTEMPTS: usize = 4;
 /// The delay before an unusable sleep function is tried again.
@@ -25,14 +25,14 @@ enum State {
     #[default]
     Unset,
     Set(SharedSleep),
-    /// The sleep function cannot wake a running step. Several consecutive sleeps ended on their first poll, the last of them at the given time in ticks. The
-    /// function advances a simulated clock instead of sleeping, blocks the thread, or panics.
+    /// The sleep function cannot wake a running step: it advances a simulated clock instead of sleeping, blocks the thread, or panics. Several consecutive
+    /// sleeps ended on their first poll, the last of them at the given time in ticks.
     Unusable(u64),
 }
 
 impl Timer {
-    /// Returns the running sleep, which may end in less than `length`, or starts one if none is running. Returns `None` if several consecutive sleeps have
-    /// ended on their first poll. In that case, the sleep function is not called again for a minute.
+    /// Returns the running sleep, which may end in less than `length`. If none is running, starts one. Returns `None` if several consecutive sleeps have ended
+    /// on their first poll. The sleep function is then not called again for a minute.
     pub(super) fn next(&self, pace: &Runtime, length: Duration) -> Option<SharedSleep> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut length = match &*state {

@@ -1,4 +1,4 @@
-//! Workers receive messages, perform the steps of the intents, and then delete the messages (PAT-EC-1 to PAT-EC-5).
+//! Workers receive messages, perform the steps of the intents, and delete the messages (PAT-EC-1 to PAT-EC-5).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -23,16 +23,16 @@ use crate::work::metrics::WorkMetrics;
 use crate::work::options::WorkerOptions;
 use crate::work::timer::Timer;
 
-/// The maximum delay between failed receive requests, unless the worker polls less often. It determines how soon the worker notices that a queue is available
+/// The maximum delay between failed receive requests, unless the poll interval is longer. It limits the time until the worker notices that a queue is available
 /// again.
 const LONGEST_RECEIVE_DELAY: Duration = Duration::from_secs(60);
-/// The minimum time between two calls of the `stop` function of [`Worker::run`] during a delay.
+/// The minimum time between two calls of [`Worker::run`]'s `stop` function during a delay.
 const SHORTEST_SLICE: Duration = Duration::from_millis(100);
 
 /// A worker that processes the queue of an [`Outbox`]. Any number of workers may share a queue, in any number of processes (PAT-EC-7).
 ///
-/// A worker processes one message at a time, and several intents from the message concurrently. For more concurrency, use more workers. A worker's futures
-/// are `Send` and need no particular runtime.
+/// A worker processes one message at a time, but several intents of this message concurrently. For more concurrency, use more workers. A worker's futures are
+/// `Send` and need no particular runtime.
 ///
 /// ```
 /// use table_patterns::outbox::Outbox;
@@ -81,11 +81,11 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Registers the handler for a [message](Message) type, and replaces any earlier handler. If a handler handles several message types, register it for
-    /// each of them: `.handler::<Closed>(mail.clone())`.
+    /// Registers the handler for a [message](Message) type. It replaces any earlier handler for this type. If a handler handles several message types, register
+    /// it for each of them: `.handler::<Closed>(mail.clone())`.
     ///
-    /// A message with a later version waits for a worker that supports the version. If this worker has no handler for a message, the message becomes poison
-    /// once its attempts are exhausted. An unreadable message becomes poison immediately.
+    /// A message with a later version waits for a worker that supports this version. If this worker has no handler for a message, the message becomes poison
+    /// once its attempts are used up. An unreadable message becomes poison immediately.
     #[must_use]
     pub fn handler<M: Message>(self, handler: impl Handler<M> + 'static) -> Self {
         self.takes(M::NAME.to_owned(), OfMessage::<M, _>::new(handler))
@@ -103,8 +103,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         *self.metrics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the last error, such as `QueueNotFound`, that prevented [`run`](Self::run) from receiving messages. After each of these errors, `run` backs off
-    /// and retries.
+    /// Returns the last error, such as `QueueNotFound`, that prevented [`run`](Self::run) from receiving messages. After such an error, `run` waits and
+    /// retries.
     #[must_use]
     pub fn receive_error(&self) -> Option<Error> {
         self.receive_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -116,14 +116,14 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 
     /// Receives messages once and processes them. Returns the number of received messages.
     ///
-    /// Failed work does not make this call fail. It is counted in the metrics and retried later.
+    /// If work fails, this call still succeeds. The failure is counted in the metrics, and the work is retried later.
     ///
     /// # Errors
     /// `InvalidInput` if `sealed_by` was given no keys or a key that is too short; any error from receiving messages, such as `QueueNotFound`.
     pub async fn run_once(&self) -> Result<usize> {
         // Without usable keys, all work would become poison.
         self.outbox.seals().check()?;
-        // The clock is read before the call, so the worker never overestimates the remaining lease time.
+        // The clock is read before the call. The worker therefore never overestimates the remaining lease time.
         let now = self.outbox.runtime().now();
         let (queues, queue) = (self.outbox.queues(), self.outbox.queue());
         let leases = queues.receive(queue, self.options.messages_per_receive, self.options.lease).await?;
@@ -144,9 +144,9 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         Ok(())
     }
 
-    /// Processes messages until `stop` returns `true`. `stop` is called between receive requests. If the queue is empty, sleeps for `poll_interval`. If a
-    /// receive request fails, sleeps for the increasing delays of [`redelivery`](WorkerOptions::redelivery), but at most for a minute, or for `poll_interval`
-    /// if that is longer. During a sleep, `stop` is called about once per `poll_interval`, but at most ten times per second.
+    /// Processes messages until `stop` returns `true`, which is checked between receive requests. If the queue is empty, sleeps for `poll_interval`. If a
+    /// receive request fails, sleeps for the increasing delays of [`redelivery`](WorkerOptions::redelivery), but no longer than a minute, or `poll_interval` if
+    /// that is longer. During a sleep, `stop` is called about once per `poll_interval`, but at most ten times per second.
     pub async fn run(&self, stop: impl Fn() -> bool + Send) {
         let (mut failures, mut wait) = (0, None);
         while !stop() {
@@ -214,13 +214,13 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Returns `true` if a row is free at the time `now`. If the row would have to wait longer than any claim or retry delay lasts, its time was recorded by a
-    /// worker whose clock was ahead, and is ignored.
+    /// Returns `true` if a row is free at the time `now`. If the row would have to wait longer than any claim or retry delay lasts, its time is ignored: a
+    /// worker whose clock was ahead has recorded it.
     pub(super) fn is_due(&self, pending: &Pending, now: u64) -> bool {
         // Earlier releases did not record the length of the wait.
         let most = pending.wait.map_or(0, |wait| wait.saturating_mul(2)).max(self.longest_wait());
         let left = pending.not_before.saturating_sub(now);
-        // Some queues report their time in whole seconds, so one second of tolerance is needed.
+        // Some queues report their time in whole seconds. One second of tolerance is therefore needed.
         left <= ticks_of(Duration::from_secs(1)) || left > most
     }
 
@@ -240,14 +240,14 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         ticks_of(self.options.redelivery.delay(attempts.saturating_sub(1), random))
     }
 
-    /// Returns the delay, in ticks, before the next attempt to process a row that is left for a newer program. The delay is twice `wait`, the length of the
+    /// Returns the delay, in ticks, before the next attempt to process a row that is left for a newer program. It is twice `wait`, which is the length of the
     /// row's last claim or delay, within the limits of `redelivery`.
     pub(super) fn longer(&self, wait: Option<u64>) -> u64 {
         let doubled = wait.unwrap_or(0).saturating_mul(2).max(self.delay_after(1));
         doubled.min(ticks_of(self.options.redelivery.max))
     }
 
-    /// Calls `attempt`, and retries it with backoff after transient errors, as long as the lease is kept.
+    /// Calls `attempt`, and retries it with backoff after transient errors while the lease is kept.
     pub(crate) async fn retry<T, F>(&self, lease: &dyn Keep, attempt: impl Fn() -> F + Send) -> Result<T>
     where
         F: Future<Output = Result<T>> + Send,
@@ -274,7 +274,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 pub(crate) enum Outcome {
     /// All work has been done, so the message is deleted.
     Done,
-    /// Some work is left: the message becomes visible again after a delay in ticks, with a new text if one is given.
+    /// Some work is left. The message becomes visible again after a delay in ticks. If a new text is given, it replaces the message's text.
     Again { delay: u64, text: Option<String> },
 }
 

@@ -47,7 +47,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Merges a contributor's condition on the entity's row into the entity's operation.
+    /// Merges a contributor's condition on an entity's row into the operation that writes the entity.
     fn take_condition(
         &mut self,
         row_key: &RowKey,
@@ -68,8 +68,8 @@ impl Batch {
         Ok(both)
     }
 
-    /// Returns the error for a condition that contradicts an operation on the same row. For example, they require different versions, or only one of them
-    /// requires the row to exist.
+    /// Returns the error for a condition that contradicts an operation on the same row. For example, the two may require different versions, or only one of
+    /// them may require that the row exists.
     fn contradiction(&self, row_key: &RowKey, kind: &OperationKind, condition: &OperationKind) -> Error {
         let of_both = [kind, condition];
         let fault = if matches!(kind, OperationKind::Insert(_)) {
@@ -116,7 +116,7 @@ impl Batch {
         }
         if let Some(known) = self.rows.get(&row_key) {
             let row = match &known.write {
-                // Two holders of copies may each add a condition on the same copied entity, or the unit of work may have read a row that a pattern writes.
+                // Two holders of copies may each require the same copied entity, or the unit of work may have read a row that a pattern writes.
                 ContributedWrite::Fixed(other) if is_condition(&kind) => {
                     let contradiction = || self.contradiction(&row_key, other, &kind);
                     let write = ContributedWrite::Fixed(both(other, &kind).ok_or_else(contradiction)?);

@@ -13,7 +13,7 @@ impl Batch {
     /// # Errors
     /// `InvalidInput` if the batch has too many operations (EGT-2); `RequestBodyTooLarge` if it has too many bytes (EGT-3).
     pub(super) fn check(&mut self, limits: &Limits) -> Result<()> {
-        // At first, the number of rows needed for the change records is overestimated. An exact count takes linear time, so it is made only near the limit.
+        // The first count overestimates the number of rows for the change records. The exact count takes linear time, so it is made only near the limit.
         let most = self.entities.len() + self.rows.len() + self.intents.len() + self.records.len() + 1;
         let operations = if most <= limits.operations { most } else { self.operations() };
         let bytes = self.measured_bytes(limits);
@@ -27,7 +27,7 @@ impl Batch {
         Err(Error::of(fault))
     }
 
-    /// Returns the size of the rows in bytes, measured as `limits` specifies.
+    /// Returns the size of the rows in bytes, in the measure that `limits` specifies.
     fn measured_bytes(&mut self, limits: &Limits) -> usize {
         if limits.measure == TransactionMeasure::Entities {
             return self.bytes;
@@ -44,7 +44,7 @@ impl Batch {
         self.body_bytes.iter().sum::<usize>() + rows.sum::<usize>()
     }
 
-    /// Returns the contributions as text for error messages.
+    /// Returns the number of operations per contributor, as text for error messages.
     fn parts(&self) -> String {
         let part = |(name, count): (&str, usize)| match name {
             "entities" | "intents" | "the feed" => format!("{count} of {name}"),

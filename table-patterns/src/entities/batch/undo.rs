@@ -1,4 +1,4 @@
-//! Batch changes that are rolled back on failure.
+//! Changes to a batch that are rolled back if they fail.
 
 use table_core::Result;
 use table_core::key::RowKey;
@@ -20,7 +20,7 @@ pub(super) enum Done {
 }
 
 impl Batch {
-    /// Applies a change, and rolls it back if it fails or exceeds the limits.
+    /// Applies a change. If the change fails or exceeds the limits, rolls it back.
     pub(super) fn change(
         &mut self,
         limits: Option<&Limits>,

@@ -1,4 +1,4 @@
-//! One entity's planned write, and its completion by a contributor that reads other entities.
+//! The planned write of one entity, and its completion by a contributor that reads other entities.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::entities::outbox::StepRecorder;
 use crate::entities::plan::EntityPlan;
 use crate::entities::siblings::Siblings;
 
-/// A handle that completes its entities' writes.
+/// A handle that completes the writes of its entities.
 pub(crate) trait Completes: Send + Sync {
     /// Returns the entity's completed plan, and plans for other entities to be written in the same transaction.
     fn complete(&self, pending: PendingWrite) -> BoxFuture<'_, Result<(EntityPlan, Vec<EntityPlan>)>>;
@@ -36,13 +36,13 @@ pub(crate) struct EntityWrite<'a> {
 #[derive(Clone)]
 pub(super) struct Completion<'a> {
     pub(super) by: Arc<dyn Completes + 'a>,
-    /// The stored properties: at least the declared properties for a replace, all properties otherwise.
+    /// The stored properties. For a replace, they include at least the declared properties; for other writes, all properties.
     stored: Option<Row>,
     context: WriteContext,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Plans the write that changes an entity from `old` to `new`. `old` includes all stored properties, if they have been read.
+    /// Plans the write that changes an entity from `old` to `new`. If all stored properties have been read, `old` includes them.
     ///
     /// # Errors
     /// Any error from the contributors.
@@ -72,7 +72,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             let stored = match old {
                 None => None,
                 Some((_, Some(stored))) => Some(stored.clone()),
-                // Completing the write turns a merge into a replace, which must contain all stored properties.
+                // Completing a merge turns it into a replace, which must contain all stored properties.
                 Some((_, None)) if matches!(kind, OperationKind::Merge(..)) => return Err(undecided()),
                 Some((old, None)) => Some(old.to_row()?),
             };
@@ -84,8 +84,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(EntityWrite { plan, completion })
     }
 
-    /// Returns a plan used only to estimate a transaction's size. If `is_planned_again` is `true`, the write will be replanned from the stored entity, so this
-    /// plan omits rows from contributors that may refuse the write.
+    /// Returns a plan that is used only to estimate a transaction's size. If `is_planned_again` is `true`, the write will be planned again from the stored
+    /// entity. In that case, this plan omits rows from contributors that may refuse the write.
     ///
     /// # Errors
     /// Any error from the contributors.
@@ -145,7 +145,7 @@ impl<T: Completes + ?Sized> Completes for &T {
 }
 
 impl EntityWrite<'_> {
-    /// Creates a write that no contributor completes: a condition on an entity, or a row written without a handle.
+    /// Creates a write that no contributor completes, such as a condition on an entity, or a row written without a handle.
     pub(crate) const fn without_contributors(plan: EntityPlan) -> Self {
         Self { plan, completion: None }
     }
@@ -155,7 +155,8 @@ impl EntityWrite<'_> {
         &self.plan.key
     }
 
-    /// Marks the write as identified. If the transaction contains no other write, the store can recognise a retry of this write after a lost response.
+    /// Marks the write as identified. If a response is lost, the store can then recognise a retry of the write, provided that the transaction contains no other
+    /// write.
     pub(crate) fn identified(self) -> Self {
         Self { plan: EntityPlan { identified: true, ..self.plan }, ..self }
     }
@@ -165,7 +166,7 @@ impl EntityWrite<'_> {
         Self { plan: EntityPlan { is_whole, ..self.plan }, ..self }
     }
 
-    /// Returns the arguments for completing this write. If `together` is `true`, the same transaction may write other entities.
+    /// Returns the arguments for completing this write. `together` is `true` if the same transaction may write other entities.
     pub(super) fn pending(
         &self,
         completion: &Completion<'_>,

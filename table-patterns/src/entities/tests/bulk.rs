@@ -1,4 +1,4 @@
-//! Tests that a bulk write's error contains the position of the entity that was refused.
+//! Tests that the error of a bulk write contains the position of the refused entity.
 
 use std::collections::BTreeMap;
 
@@ -48,8 +48,8 @@ fn the_error_of_a_bulk_delete_names_the_missing_entity() {
     });
 }
 
-/// Returns the positions of users whose address belongs to a stored user outside the batch. Only these users can be refused, because an address of another user
-/// in the batch becomes free once the batch has been written.
+/// Returns the positions of users whose address belongs to a stored user outside the batch. Only these users can be refused. An address of another user in the
+/// batch becomes free when the batch has been written.
 fn refused(stored: &BTreeMap<u32, String>, batch: &[User]) -> Vec<usize> {
     let is_in_batch = |number: u32| batch.iter().any(|user| user.number == number);
     let is_taken = |mail: &String| stored.iter().any(|(number, own)| own == mail && !is_in_batch(*number));

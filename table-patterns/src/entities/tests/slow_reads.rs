@@ -1,4 +1,4 @@
-//! Tests of writes while each read of the stored schema takes longer than the write lease that it grants (EVO-3).
+//! Tests writes while each read of the stored schema takes longer than the write lease that it grants (EVO-3).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

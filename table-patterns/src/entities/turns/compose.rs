@@ -17,7 +17,7 @@ pub(super) struct GroupRow {
     pub(super) writer: u64,
 }
 
-/// A row's content as subsequent units of work see it.
+/// A row's content as later units of work see it.
 #[derive(Clone)]
 pub(super) enum Seen {
     /// The row after the last write, or `None` if it is deleted.
@@ -34,14 +34,14 @@ pub(super) fn next_number() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Returns a placeholder version for an uncommitted row. No stored row ever has this version, so the store refuses any write outside the group that requires
-/// it.
+/// Returns a placeholder version for an uncommitted row. No stored row ever has this version. The store therefore refuses a write outside the group that
+/// requires it.
 fn provisional() -> Option<ETag> {
     ETag::parse(&format!("W/\"uncommitted-{}\"", next_number())).ok()
 }
 
-/// Returns a row's content after a write at the time `now`, or `None` if the write cannot be part of a group. The row's provisional Timestamp is `now`, or the
-/// previous version's Timestamp if that is later. The commit sets the final Timestamp.
+/// Returns a row's content after a write at the time `now`. Returns `None` if the write cannot be part of a group. The row's provisional Timestamp is `now`, or
+/// the Timestamp of the previous version if that is later. The commit sets the final Timestamp.
 pub(super) fn seen_after(
     before: Option<&Seen>,
     read: Option<&Option<StoredRow>>,
@@ -78,7 +78,7 @@ pub(super) fn compose(known: &GroupRow, kind: &OperationKind) -> Option<Operatio
     if is_condition(&known.kind) {
         return after_condition(&known.kind, kind);
     }
-    // A later unit of work's condition applies to the row as the earlier unit left it.
+    // The condition of a later unit of work applies to the row as the earlier unit left it.
     let holds = |if_match: &IfMatch| match (if_match, &known.seen) {
         (IfMatch::Any, Seen::Known(Some(_)) | Seen::Unknown) => true,
         (IfMatch::ETag(etag), Seen::Known(Some(stored))) => *etag == stored.etag,
@@ -121,7 +121,7 @@ fn after_condition(condition: &OperationKind, kind: &OperationKind) -> Option<Op
         return both(condition, kind);
     }
     let (Check(RowState::Present(first)) | Merge(_, first)) = condition else {
-        // An insert itself checks that its row does not exist.
+        // An insert always checks that its row does not exist.
         return match kind {
             Insert(row) | InsertOrReplace(row) | InsertOrMerge(row) => Some(Insert(row.clone())),
             _ => None,

@@ -32,23 +32,23 @@ pub(crate) type CommitGroup = Box<
 /// The pattern that records changes, if any.
 pub(crate) type Recorder = Option<Arc<dyn RecordChanges>>;
 
-/// A unit of work's admission check, and `true` if the unit removes properties unknown to this program.
+/// A unit of work's admission check. The flag is `true` if the unit removes properties unknown to this program.
 pub(crate) type Admission = (Arc<dyn AdmitWrites>, bool);
 
 /// The outcome of a group commit: for each row, the number of its last write and its new version.
 pub(crate) type GroupOutcome = Result<Arc<HashMap<RowKey, (u64, Option<ETag>)>>>;
 
-/// Units of work whose operations are committed together. Each unit sees the previous units' writes.
+/// Units of work whose operations are committed together. Each unit sees the writes of the units before it.
 ///
-/// A group is open until it is sealed, and sealed until its commit ends. It is sealed by the writer with the turn, by the last writer in the queue, or by a
-/// member that has waited too long. Members do not wait indefinitely, because the writer with the turn may be slow, wait for one of them, or never be polled
+/// A group is open until it is sealed, and remains sealed until its commit ends. The writer with the turn seals it, or the last writer in the queue, or a
+/// member that has waited too long. Members do not wait indefinitely: the writer with the turn may be slow, may wait for one of them, or may never be polled
 /// again. A sealed group accepts no operations, and its rows can be read only after the commit.
 pub(crate) struct Group {
     state: Mutex<State>,
     timer: GroupTimer,
 }
 
-/// The timeout alarm that the waiting writers in all partitions share, and the runtime that sets it.
+/// The timeout alarm shared by the waiting writers in all partitions, and the runtime that sets it.
 pub(crate) type GroupTimer = (Arc<Alarm>, Runtime);
 
 struct State {
@@ -59,11 +59,11 @@ struct State {
     order: Vec<RowKey>,
     /// Stored rows that units of work read but do not write.
     read: HashMap<RowKey, Option<StoredRow>>,
-    /// The `RowKey`s of the entities for which members record steps, encoded as in the keys of outbox rows.
+    /// The `RowKey`s of the entities for which members record steps, in the encoding used in the keys of outbox rows.
     sources: HashSet<String>,
     records: Vec<ChangeRecord>,
     recorder: Recorder,
-    /// The members' admission checks. They are repeated when the group is committed, which may be long after a member has joined.
+    /// The members' admission checks. They are repeated when the group is committed, possibly long after a member has joined.
     admissions: Vec<Admission>,
     bytes: usize,
     /// The number of operations in the group's transaction.
@@ -79,7 +79,7 @@ struct State {
     /// `true` once a member has waited too long. From then on, each wake-up of the commit wakes all members, because the member that drives the commit may
     /// never be polled again.
     is_late: bool,
-    /// `true` if the commit woke all members while one of them was polling it. The others could not poll the commit at that time, so they must be woken again.
+    /// `true` if the commit woke all members while one of them was polling it. The others could not poll the commit then, so they must be woken again.
     is_woken: bool,
 }
 
@@ -93,7 +93,7 @@ pub(crate) enum GroupRead {
     Unknown,
 }
 
-/// The operations that a unit of work has added: the row key and the write number of each.
+/// The operations that a unit of work has added. Contains the row key and the write number of each operation.
 pub(crate) type Joined = Vec<(RowKey, u64)>;
 
 impl Group {
@@ -147,17 +147,17 @@ impl Group {
         self.lock().read.insert(row_key.clone(), found.cloned());
     }
 
-    /// Returns `true` if the transaction has no room for another unit of work, even one as small as the smallest member. Running another unit would be useless,
+    /// Returns `true` if the transaction has no room even for a unit of work as small as the smallest member. Running another unit now would be useless,
     /// because it would have to run again after the commit.
     pub(crate) fn is_nearly_full(&self) -> bool {
         let state = self.lock();
         state.smallest.is_some_and(|smallest| state.count + smallest > state.limits.operations)
     }
 
-    /// Adds all operations of a unit of work. If the group is sealed or refuses the operations, adds nothing and returns `None`.
+    /// Adds all operations of a unit of work. If the group is sealed or refuses an operation, adds nothing and returns `None`.
     ///
-    /// A group must refuse steps for an entity if an earlier member already records steps for it. The version of a step is the Timestamp of its row. All rows
-    /// in one transaction have the same Timestamp, so workers could not distinguish the entity's later change from its earlier one.
+    /// A group refuses steps for an entity if an earlier member already records steps for it. The version of a step is the Timestamp of its row, and all rows
+    /// in one transaction have the same Timestamp. Workers could not tell the entity's later change from its earlier one.
     pub(crate) fn join(
         &self,
         operations: &[Operation],
@@ -213,7 +213,7 @@ impl Group {
         Some(joined)
     }
 
-    /// Seals the group. Its members then drive the commit. When the commit ends, `turn` passes to the next writer.
+    /// Seals the group. Its members then drive the commit, and `turn` passes to the next writer when the commit ends.
     pub(crate) fn seal(&self, turn: Option<Turn>) {
         let mut state = self.lock();
         let Some(commit) = state.commit.take() else { return };
@@ -253,7 +253,7 @@ impl Group {
         let mut member = Member { group: self, is_polling: false, is_done: false };
         let mut committed = poll_fn(|context| member.poll(context));
         let (alarm, runtime) = &self.timer;
-        // The first alarm may have been set long before this wait began, so the wait ends only at the second alarm.
+        // The first alarm may have been set long before this wait began. The wait therefore ends only at the second alarm.
         for _ in 0..2 {
             if let Either::Left((outcome, _)) = select(&mut committed, alarm.next(runtime, TIMEOUT)).await {
                 return outcome;
@@ -274,7 +274,7 @@ impl Group {
     }
 }
 
-/// Wakes all members of a group. The commit future may own this waker, so the waker refers to the group only weakly.
+/// Wakes all members of a group. The commit future may own this waker, so the waker holds only a weak reference to the group.
 struct WakeMembers(Weak<Group>);
 
 impl Wake for WakeMembers {
@@ -319,7 +319,7 @@ impl Member<'_> {
         match polled {
             Poll::Pending => {
                 state.sealed = Some(commit);
-                // While this member was polling the commit, another member may have been woken, or may have timed out.
+                // While this member polled the commit, another member may have been woken or may have timed out.
                 let is_missed = state.is_woken || state.is_late && !is_late;
                 drop(state);
                 if is_missed {
@@ -339,7 +339,7 @@ impl Member<'_> {
 }
 
 impl Drop for Member<'_> {
-    /// Lets another member drive the commit. If this member was dropped while polling, the store has panicked, and the commit's outcome is unknown.
+    /// Lets another member drive the commit. If this member was dropped while polling, the store has panicked and the outcome of the commit is unknown.
     fn drop(&mut self) {
         if self.is_polling {
             let error = Error::of(EntityFault::CommitPanicked).into_ambiguous();

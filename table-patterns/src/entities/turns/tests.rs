@@ -1,5 +1,5 @@
-//! Tests that units of work that are committed as a group leave the same rows as units run one by one, regardless of their reads and writes. Their recorded
-//! steps must have increasing versions.
+//! Tests that units of work leave the same rows when they are committed as a group and when they run one by one, whatever they read and write. The versions of
+//! their recorded steps must increase.
 
 mod members;
 mod waiters;
@@ -28,7 +28,7 @@ use crate::entities::plan::touch;
 use crate::outbox::rows::{self, together};
 use crate::outbox::{Intent, OUTBOX_PREFIX, Step};
 
-/// A unit of work's write to one row. Most writes depend on the row's content, which the unit reads first.
+/// The write of a unit of work to one row. Most writes depend on the row's content, which the unit reads first.
 #[derive(Clone, Copy, Debug)]
 enum Write {
     Replace,
@@ -46,7 +46,7 @@ enum Write {
     MergeBlindly,
 }
 
-/// A unit of work's writes by row, and the rows for which the unit records a step.
+/// The writes of a unit of work, by row, and the rows for which the unit records a step.
 type Unit = (BTreeMap<u8, (Write, u8, i64)>, BTreeSet<u8>);
 
 fn units() -> impl Strategy<Value = Vec<Unit>> {
@@ -80,7 +80,7 @@ fn row_key(at: u8) -> RowKey {
     RowKey::new(format!("row{at}")).unwrap()
 }
 
-/// Returns the operation for a write, which succeeds if the row is unchanged since it was read.
+/// Returns the operation of a write. It succeeds if the row has not changed since it was read.
 fn operation(
     at: u8,
     (write, property, value): (Write, u8, i64),
@@ -157,7 +157,7 @@ impl Store {
         page.rows.iter().map(properties).collect()
     }
 
-    /// Returns, for each source entity, the versions of its recorded steps, in unit order.
+    /// Returns the versions of the recorded steps of each source entity, in the order of the units.
     fn versions(&self) -> BTreeMap<String, Vec<u64>> {
         let range = rows::range(&self.partition_key);
         let page = block_on(self.engine.query(&self.table, &Query::new(range), None)).unwrap();
@@ -217,7 +217,7 @@ proptest! {
             let (_, unit @ (writes, _)) = numbered;
             let one_by_one = writes.iter().filter_map(|(at, write)| operation(*at, *write, serial.get(*at).as_ref()));
             serial.submit(one_by_one.chain(records(numbered)).collect());
-            // If the group refuses a unit of work, or the unit reads a row whose content is unknown, the unit begins the next group.
+            // If the group refuses a unit of work, or if the unit reads a row whose content is unknown, the unit begins the next group.
             let mut is_alone = false;
             loop {
                 let mut operations = Vec::new();

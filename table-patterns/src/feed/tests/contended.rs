@@ -45,7 +45,7 @@ struct Agent {
 }
 
 const ATTEMPTS: usize = 3;
-/// The maximum number of transactions submitted by a single write: the first attempt submits one with the remembered head, and one after reading the head.
+/// The maximum number of transactions that one write submits. The first attempt submits two: one with the remembered head, and one after it has read the head.
 const SENT: usize = ATTEMPTS + 1;
 
 fn ticket(number: u32) -> Ticket {
@@ -67,8 +67,8 @@ fn disturb(feed: &Feed<Engine>, engine: &Engine) {
 type Handle<E> = Entities<E, FaultyStore<Engine>>;
 type Verb<E> = (&'static str, usize, fn(&Handle<E>) -> BoxFuture<'_, Result<()>>);
 
-/// Runs each verb while another process commits before each of its transactions. Then runs it again while the other process commits before all
-/// transactions but the last permitted one.
+/// Runs each verb while another process commits before each of its transactions. Then runs it again, and the other process commits before all permitted
+/// transactions except the last.
 fn run<E: Entity + Send + Sync>(first: &E, verbs: &[Verb<E>]) {
     let pace = Runtime::new().sleep_by(|_| Box::pin(async {}));
     for (name, most, verb) in verbs {

@@ -1,4 +1,4 @@
-//! Tests that a transaction is not sent if its lease expires while the feed is read (EVO-3).
+//! Tests that a transaction is not sent if its lease expires while the feed is being read (EVO-3).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +26,7 @@ fn evo_3_a_transaction_whose_lease_ends_at_any_request_for_its_feed_is_not_sent(
         let slow = Arc::clone(&elapsed);
         world.store.script(move |call: Call, number| {
             let slow = Arc::clone(&slow);
-            // A submitted transaction takes effect: the store does not check its lease.
+            // If a transaction is submitted, it takes effect, because the store does not check its lease.
             match call {
                 Call::Get if number == request => {
                     Fault::Meanwhile(Box::new(move || slow.store(6, Ordering::SeqCst)))

@@ -1,4 +1,4 @@
-//! Tests the mark set by followers on a quiet feed, that is, a feed without new entries.
+//! Tests the mark that followers set on a quiet feed, which has no new entries.
 
 use pollster::block_on;
 
@@ -17,7 +17,7 @@ fn pat_ec_8_a_quiet_feed_is_marked_and_unmarked_before_the_next_commit() {
     assert!(listed().is_read_at(&end));
     world.write(&writer, &[1]);
     assert!(!listed().is_read_at(&end));
-    // A follower that is suspended between any two of its requests never marks a feed as quiet while it has new entries.
+    // A follower may be suspended between any two of its requests. It never marks a feed as quiet that has new entries.
     let (early_list, early_head) = (listed(), head());
     world.write(&writer, &[2]);
     mark(early_list.clone(), early_head);

@@ -1,4 +1,4 @@
-//! Tests the numbers of requests and rows needed to read, write and trim a feed.
+//! Tests the numbers of requests and rows with which a feed is read, written and trimmed.
 
 use std::sync::mpsc;
 use std::thread;
@@ -37,7 +37,7 @@ fn pat_ec_8_reading_costs_only_new_rows_and_an_idle_poll_one_request() {
     assert_eq!(world.calls(), [Call::Get]);
 }
 
-/// Tests the number of requests needed to read a short feed. Each bulk load writes feed rows with many changes; each single write, a row with one change.
+/// Tests the number of requests for reading a short feed. Each bulk load writes feed rows with many changes; each single write writes a row with one change.
 #[test]
 fn pat_ec_8_a_young_feed_is_read_about_once_per_row_in_any_batch_size() {
     for (changes, writes) in [(1, 600), (80, 40), (7, 200)] {
@@ -190,8 +190,8 @@ fn requests_of_next(acts: &[Act]) -> Vec<usize> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Tests that a reader returns after a few requests for every limit, including 0, even if other processes trim the feed. A reader that never returns would
-    /// stop the test, so the acts run in a thread.
+    /// Tests that a reader returns after a few requests for every limit, including 0, even if other processes trim the feed. A reader that never returned would
+    /// block the test, so the acts run in a thread.
     #[test]
     fn pat_ec_8_a_read_with_any_limit_returns(
         acts in prop::collection::vec(

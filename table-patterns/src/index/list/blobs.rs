@@ -1,4 +1,4 @@
-//! Configuration of list blobs: the blob store, the blob names, and the grace period for unreferenced blobs.
+//! The configuration of list blobs: the blob store, the names of the blobs, and the grace period for unreferenced blobs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,20 +17,20 @@ use crate::blob::{BlobRef, LargeReader, encode_caseless, is_upload, upload, whol
 use crate::index::list::fault::ListFault;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// The size of an upload part in bytes. It exceeds 5 MiB, the largest minimum part size of any blob store.
+/// The size of an upload part, in bytes. It exceeds 5 MiB, the highest minimum part size of any blob store.
 const PART: usize = 8 << 20;
 
-/// A blob that has been uploaded for a list, but is not yet referenced by an entity.
+/// A blob that has been uploaded for a list. No entity refers to it yet.
 pub(crate) struct Upload {
     path: Path,
     born: u64,
 }
 
-/// The blob store for lists that do not fit into an entity or should not be stored in one. Each list has a separate blob, referenced by an index entity (PAT-IX
-/// option 1, PAT-IX-4).
+/// The blob store for lists that do not fit into an entity, or that should not be stored in one. Each such list has its own blob, to which an index entity
+/// refers (PAT-IX option 1, PAT-IX-4).
 ///
 /// Pass it to [`with_list_blobs`](crate::Entities::with_list_blobs). A list moves to a blob when it outgrows its entity or the limit set by
-/// [`spill_above`](Self::spill_above), and stays there until it is empty. The list's entity shows whether the list is in a blob, so handles with different
+/// [`spill_above`](Self::spill_above). It stays there until it is empty. The list's entity shows whether the list is in a blob, so handles with different
 /// limits can be used together. Every program that uses the table needs the blob store.
 ///
 /// ```
@@ -71,22 +71,24 @@ pub struct ListBlobs {
 }
 
 impl ListBlobs {
-    /// Creates the configuration. Do not use the same prefix in the blob store for lists of another table store.
+    /// Creates the configuration. The lists of another table store must not use the same prefix in the same blob store.
     #[must_use]
     pub fn new(blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
         Self { blobs, prefix: prefix.trim_matches('/').to_owned(), spill_above: None, grace: DAY }
     }
 
     /// Sets the number of keys above which a list is stored in a blob. With 0, all lists are stored in blobs. By default, only lists that do not fit into an
-    /// entity are stored in blobs.
+    /// entity are.
     #[must_use]
     pub fn spill_above(self, keys: usize) -> Self {
         Self { spill_above: Some(keys), ..self }
     }
 
-    /// Sets the grace period: how long a blob is kept after its last reference is removed. The default is one day. A write to a list fails if it takes more
-    /// than half of this time. A reader that takes longer than the period between reading the entity and reading the blob may have to read the entity again.
-    /// The names of this handle's blobs contain the period, so a collector with a shorter grace period also keeps these blobs for the full period.
+    /// Sets the grace period, for which a blob is kept after its last reference has been removed. The default is one day. A write to a list fails if it takes
+    /// more than half of this time. If a reader takes longer than the grace period between reading the entity and reading the blob, it may have to read the
+    /// entity again.
+    ///
+    /// The names of this handle's blobs contain the grace period. A collector with a shorter period therefore keeps these blobs for the full period.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
@@ -105,8 +107,8 @@ impl ListBlobs {
             .map_err(|source| Error::of(ListFault::Folder { folder, source }))
     }
 
-    /// Returns a unique name for the blob of a list: `indexes/lists/lastnames/=4Aones/all/0635338512000000000_864000000000_5f0c…`. The name contains
-    /// the grace period of this handle, so collectors with a shorter grace period also wait for the full period.
+    /// Returns a unique name for the blob of a list: `indexes/lists/lastnames/=4Aones/all/0635338512000000000_864000000000_5f0c…`. The name contains the grace
+    /// period of this handle, so collectors with a shorter period also wait for the full period.
     fn new_name(&self, table: &TableName, list: &EntityKey, born: u64) -> Result<Path> {
         let [partition, row] = [list.partition_key.as_str(), list.row_key.as_str()].map(encode_caseless);
         let name = format!("{born:019}_{}_{}", ticks_of(self.grace), Uuid::new_v4().simple());
@@ -118,7 +120,7 @@ impl ListBlobs {
     /// # Errors
     /// `EntityMismatch` if the blob was not uploaded for this list; `BlobNotFound`, `Corrupted`, or any error from the blob store.
     pub(crate) async fn read(&self, blob: &BlobRef, table: &TableName, list: &EntityKey) -> Result<Bytes> {
-        // IMPORTANT: without this check, a program that can write the list's entity could make every reader load an arbitrarily large blob into memory.
+        // IMPORTANT: without this check, a program that can write the list's entity could make every reader load a blob of any size into memory.
         let keys = [list.partition_key.as_str(), list.row_key.as_str()];
         if !is_upload(blob.path(), table.as_str(), keys) {
             return Err(Error::of(ListFault::OthersBlob(blob.path().to_owned())));
@@ -139,7 +141,7 @@ impl ListBlobs {
         Ok((blob, Upload { path, born }))
     }
 
-    /// Returns an error if an upload took so long that the collector could remove the blob before an entity refers to it.
+    /// Checks the duration of an upload. If it took too long, the collector could remove the blob before an entity refers to it.
     ///
     /// # Errors
     /// `InvalidInput` if the upload took more than half of the grace period.
@@ -150,7 +152,7 @@ impl ListBlobs {
         Err(Error::of(ListFault::Slow(upload.path.to_string())))
     }
 
-    /// Removes an uploaded blob after the write of its entity was refused. If the removal fails, the collector removes the orphaned blob later.
+    /// Removes an uploaded blob after the write of its entity was refused. If this fails, the collector removes the orphaned blob later.
     pub(crate) async fn discard(&self, upload: &Upload) {
         let _ = self.blobs.delete(&upload.path).await;
     }

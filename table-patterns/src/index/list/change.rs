@@ -1,4 +1,4 @@
-//! Changes lists in their entities' partition with conditional read-modify-write updates.
+//! Changes lists in the partition of their entities, with conditional read-modify-write updates.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::index::changes::OwnerOf;
 use crate::index::list::blobs::{ListBlobs, Upload};
 use crate::index::list::{ListForm, ListWrite, Lists};
 
-/// A change to one list, caused by a change to one entity.
+/// A change to one list that a change to one entity causes.
 #[derive(Clone, Debug)]
 pub(crate) struct ListChange {
     pub(crate) form: ListForm,
     pub(crate) owner_of: OwnerOf,
     pub(crate) owner: EntityKey,
-    /// The index entry to add; `None` to remove the entity from the list.
+    /// The index entry to add. `None` to remove the entity from the list.
     pub(crate) entry: Option<Row>,
     pub(crate) blobs: Option<ListBlobs>,
     pub(crate) pace: Runtime,
@@ -42,7 +42,7 @@ impl ListChange {
         let before = lists.read_by(self.owner_of, &self.form, place.key, stored).await?;
         let mut after = before.clone();
         let parts: Vec<&Self> = parts.iter().filter_map(|part| part.as_any().downcast_ref()).collect();
-        // Removals are applied first, because a new entity may have the key of a removed entity.
+        // Removals are applied first, because a new entity may have the key of an entity that is removed.
         for part in parts.iter().filter(|part| part.entry.is_none()) {
             after.leave(&part.owner);
         }
@@ -53,8 +53,8 @@ impl ListChange {
                 joins = true;
             }
         }
-        // IMPORTANT: adding a member writes the list even if it already contains the member. This changes the list's version, so a concurrent removal of
-        // dangling members fails and rereads the list.
+        // IMPORTANT: adding a member writes the list even if the list already contains the member. The list's version then changes. A concurrent removal of
+        // dangling members therefore fails and rereads the list.
         if after == before && !joins {
             return Ok(None);
         }
@@ -104,7 +104,7 @@ impl DerivedRow for ListChange {
     }
 }
 
-/// A list blob uploaded for a transaction that will reference it.
+/// A list blob that was uploaded for a transaction. The transaction's row will refer to it.
 struct Uploaded {
     blobs: ListBlobs,
     pace: Runtime,

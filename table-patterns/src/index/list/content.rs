@@ -1,4 +1,4 @@
-//! The content of a list blob: a format version line, followed by sorted lines of JSON.
+//! The content of a list blob: a line with the format version, followed by sorted lines of JSON.
 //!
 //! | line | content |
 //! |---|---|
@@ -6,7 +6,8 @@
 //! | 2 | `["LastNames","Jones","all"]`: the table, the `PartitionKey` and the `RowKey` of the entity that references the blob |
 //! | other lines | `["Sales","000152"]`: the `PartitionKey` and the `RowKey` of one member, in key order, each once |
 //!
-//! Each line ends with a line feed. A space at the beginning of line 2 [marks](crate::index::mark) the list. The entity stores the length and the checksum.
+//! Each line ends with a line feed. A space at the beginning of line 2 [marks](crate::index::mark) the list. The entity stores the length and the checksum of
+//! the content.
 
 use std::collections::BTreeSet;
 

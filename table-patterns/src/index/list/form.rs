@@ -15,7 +15,7 @@ use table_core::{EdmType, Error, Result, ValueRef};
 use crate::blob::BlobRef;
 use crate::index::list::fault::ListFault;
 
-/// A list member stored as parts. These are the parts of the entity's key that the list's key lacks, `RowKey` parts first.
+/// A list member that is stored as parts. These are the parts of the entity's key that the list's key does not contain, with the parts of the `RowKey` first.
 pub(crate) type Member = Vec<String>;
 
 /// The members of a list as stored in an entity.
@@ -31,13 +31,13 @@ pub(crate) enum StoredMembers {
 #[derive(Clone, Debug)]
 pub(crate) struct ListForm {
     pub(super) index: &'static IndexSchema,
-    /// The name of the first property of a list of parts: `EmployeeIDs` if one string identifies a member, `EmployeeDetails` if several strings do.
+    /// The name of the first property of a list of parts. It is `EmployeeIDs` if one string identifies a member, and `EmployeeDetails` if several strings do.
     parts: String,
     /// The name of the first property of a list of keys: `EmployeeKeys`.
     pub(super) keys: String,
     /// The names of the key parts that identify a member, in [`Member`] order.
     names: Vec<&'static str>,
-    /// `true` if lists store whole keys. This is necessary if the order of parts would depend on the struct's field order, or if a part is not a string.
+    /// `true` if lists store whole keys. This is necessary if the order of the parts would depend on the struct's field order, or if a part is not a string.
     pub(super) has_keys: bool,
 }
 
@@ -70,15 +70,15 @@ impl ListForm {
         self.index
     }
 
-    /// Returns the name of the property that references a list's blob, such as `EmployeeIDsBlob`.
+    /// Returns the name of the property that refers to a list's blob, such as `EmployeeIDsBlob`.
     fn blob_name(&self) -> String {
         format!("{}Blob", self.parts)
     }
 
-    /// Returns the reference to the blob that contains a list, or `None` if the list is stored in the entity itself.
+    /// Returns the address of the blob that contains a list. Returns `None` if the list is stored in the entity itself.
     ///
     /// # Errors
-    /// `EntityMismatch` if the property is not a valid blob reference.
+    /// `EntityMismatch` if the property is not a valid blob address.
     pub(crate) fn blob(&self, list: RowView<'_>) -> Result<Option<BlobRef>> {
         let name = self.blob_name();
         match list.find(&name, &mut 0)? {
@@ -116,7 +116,7 @@ impl ListForm {
         row.finish()
     }
 
-    /// Returns the members of a list stored in the entity with key `key`.
+    /// Returns the members of a list that is stored in the entity with the key `key`.
     ///
     /// # Errors
     /// `EntityMismatch` if the row is not a list of this index.
@@ -148,8 +148,8 @@ impl ListForm {
         pieces(&self.keys, list, broken)?.into_iter().map(owner).collect()
     }
 
-    /// Returns an error if a list exceeds its declared bound. Call this only for a list that has grown: the bound may have been lowered since the list was
-    /// written, and removing members must remain possible.
+    /// Returns an error if a list exceeds its declared bound. Call this only for a list that has grown. The bound may have been lowered since the list was
+    /// written, and it must remain possible to remove members.
     ///
     /// # Errors
     /// `IndexListFull` (PAT-IX-4).
@@ -203,7 +203,7 @@ impl ListForm {
         self.within(row.finish(), (key, count), limits)
     }
 
-    /// Returns a row with `count` members if it fits into an entity.
+    /// Returns a row with `count` members, provided that it fits into an entity.
     ///
     /// # Errors
     /// `IndexListFull` (PAT-IX-4).
@@ -218,12 +218,12 @@ impl ListForm {
         Error::of(ListFault::Full { index: self.index.name, keys })
     }
 
-    /// Returns the error for a list that needs a blob when the handle has no blob store.
+    /// Returns the error for a list that needs a blob, if the handle has no blob store.
     pub(crate) fn without_blobs(&self) -> Error {
         Error::of(ListFault::WithoutBlobs(self.index.name))
     }
 
-    /// Returns the error for a list with members that do not form a valid entity key.
+    /// Returns the error for a list with members that are not valid entity keys.
     pub(crate) fn invalid_members_fault(&self) -> Error {
         self.broken(&self.parts)
     }
@@ -245,7 +245,7 @@ fn pieces<T: DeserializeOwned>(
     broken: impl Fn(&str) -> Error,
 ) -> Result<Vec<T>> {
     let mut members = Vec::new();
-    // The number of properties is the number of chunks, so an unexpected property means that a chunk is missing.
+    // The row has one property per chunk. If a property has an unexpected name, a chunk is therefore missing.
     for piece in 0..list.len().max(1) {
         let name = name_of(first, piece);
         let Some(ValueRef::String(text)) = list.find(&name, &mut { piece })? else {

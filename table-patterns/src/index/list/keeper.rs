@@ -1,4 +1,4 @@
-//! Reads and writes lists stored in an entity or in a blob referenced by the entity.
+//! Reads and writes lists. A list is stored in an entity, or in a blob to which the entity refers.
 
 use table_core::entity::Entity;
 use table_core::etag::IfMatch;
@@ -27,7 +27,7 @@ pub(crate) struct Lists<'a> {
 /// A prepared write of a list.
 pub(crate) struct ListWrite {
     pub(crate) kind: OperationKind,
-    /// The new blob referenced by the written row, if any.
+    /// The new blob to which the written row refers, if any.
     pub(crate) upload: Option<Upload>,
 }
 
@@ -36,7 +36,7 @@ impl Lists<'_> {
     ///
     /// # Errors
     /// - `EntityMismatch` or `Corrupted` if the row is not a list of this index.
-    /// - `BlobNotFound` if the list's blob no longer exists; read the list's entity again.
+    /// - `BlobNotFound` if the list's blob no longer exists. Read the list's entity again.
     /// - `InvalidInput` if the list is in a blob and no blob store is configured.
     pub(crate) async fn read<E: Entity>(
         &self,
@@ -47,7 +47,7 @@ impl Lists<'_> {
         self.read_by(owner_of::<E>, form, key, found).await
     }
 
-    /// Returns the members of a stored list. `owner_of` computes a member's owner.
+    /// Returns the members of a stored list. `owner_of` computes the owner of a member.
     pub(crate) async fn read_by(
         &self,
         owner_of: OwnerOf,
@@ -62,7 +62,7 @@ impl Lists<'_> {
         Ok(Members::of_blob(blob, owners))
     }
 
-    /// Returns the write that changes a list from `before` to `after`, or `None` if no write is needed. If the list needs a new blob, uploads it first.
+    /// Returns the write that changes a list from `before` to `after`. Returns `None` if no write is needed. If the list needs a new blob, first uploads it.
     ///
     /// # Errors
     /// `IndexListFull` (PAT-IX-4); any error from the blob store.
@@ -112,7 +112,7 @@ impl Lists<'_> {
         if let Some(blob) = after.blob().filter(|_| after == before) {
             return Ok((form.pointer(blob), None));
         }
-        // A blob would lose invalid members, so the list stays in its entity until a repair has removed them.
+        // In a blob, invalid members would be lost. The list therefore stays in its entity until a repair has removed them.
         let is_beyond =
             after.invalid_members() == 0 && self.blobs.is_some_and(|blobs| blobs.is_beyond(after.len()));
         if !is_beyond && after.blob().is_none() {
@@ -129,7 +129,7 @@ impl Lists<'_> {
         Ok((form.pointer(&blob), Some(upload)))
     }
 
-    /// Returns an error if an upload took so long that the collector could remove the blob before an entity refers to it.
+    /// Checks the duration of an upload. If it took too long, the collector could remove the blob before an entity refers to it.
     ///
     /// # Errors
     /// `InvalidInput` if the upload took more than half of the grace period.
@@ -137,7 +137,7 @@ impl Lists<'_> {
         self.blobs.map_or(Ok(()), |blobs| blobs.check_age(upload, self.pace.now()))
     }
 
-    /// Removes an uploaded blob after the write of its entity was refused. If the removal fails, the collector removes the orphaned blob later.
+    /// Removes an uploaded blob after the write of its entity was refused. If this fails, the collector removes the orphaned blob later.
     pub(crate) async fn discard(&self, upload: &Upload) {
         if let Some(blobs) = self.blobs {
             blobs.discard(upload).await;
@@ -145,7 +145,7 @@ impl Lists<'_> {
     }
 }
 
-/// Returns `true` if an error reports that a stored row is not a valid list or that its blob is missing. A repair replaces the row.
+/// Returns `true` if an error means that a stored row is not a valid list, or that its blob is missing. A repair replaces such a row.
 pub(crate) fn is_unreadable(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::EntityMismatch | ErrorCode::Corrupted | ErrorCode::BlobNotFound)
 }

@@ -1,4 +1,4 @@
-//! List members read from an entity or a blob.
+//! The members of a list, read from an entity or a blob.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,15 +14,15 @@ use crate::index::list::{ListForm, Member, StoredMembers};
 /// The members of one list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Members {
-    /// The keys of the entities in the list, each with its parts if known. Blobs and entities with whole keys contain no parts.
+    /// The keys of the entities in the list, each with its parts if they are known. Blobs, and entities with whole keys, contain no parts.
     owners: BTreeMap<EntityKey, Option<Member>>,
-    /// Encoded members that do not form a valid entity key, kept until a repair removes them.
+    /// Encoded members that are not valid entity keys. They are kept until a repair removes them.
     invalid: BTreeSet<Member>,
-    /// `true` if the list was read from an entity that contains the parts of its members.
+    /// `true` if the list was read from an entity that contains the parts of the members.
     has_parts: bool,
     /// `true` if the list is [marked](crate::index::mark).
     is_marked: bool,
-    /// The blob from which the list was read, or `None` for a list stored in an entity.
+    /// The blob from which the list was read. `None` for a list that is stored in an entity.
     blob: Option<BlobRef>,
 }
 
@@ -63,12 +63,12 @@ impl Members {
         self.owners.keys()
     }
 
-    /// Returns the number of members that do not form a valid entity key.
+    /// Returns the number of members that are not valid entity keys.
     pub(crate) fn invalid_members(&self) -> usize {
         self.invalid.len()
     }
 
-    /// Returns `true` if the list was read from an entity that contains the parts of its members.
+    /// Returns `true` if the list was read from an entity that contains the parts of the members.
     pub(crate) const fn has_parts(&self) -> bool {
         self.has_parts
     }
@@ -87,7 +87,7 @@ impl Members {
         self.is_marked = false;
     }
 
-    /// Returns the blob from which the list was read, or `None` for a list stored in an entity.
+    /// Returns the blob from which the list was read. Returns `None` for a list that is stored in an entity.
     pub(crate) const fn blob(&self) -> Option<&BlobRef> {
         self.blob.as_ref()
     }
@@ -100,7 +100,7 @@ impl Members {
         self.owners.contains_key(owner)
     }
 
-    /// Adds an entity. `member` contains the entity's key parts if they are strings.
+    /// Adds an entity. `member` contains the parts of its key, if they are strings.
     pub(crate) fn join(&mut self, owner: EntityKey, member: Option<Member>) {
         self.is_marked = false;
         match self.owners.get(&owner) {
@@ -116,12 +116,12 @@ impl Members {
         }
     }
 
-    /// Removes the members that do not form a valid entity key.
+    /// Removes the members that are not valid entity keys.
     pub(crate) fn remove_invalid_members(&mut self) {
         self.invalid.clear();
     }
 
-    /// Returns the parts of all members, or `None` if any member's parts are unknown.
+    /// Returns the parts of all members. Returns `None` if the parts of any member are unknown.
     pub(crate) fn texts(&self) -> Option<BTreeSet<Member>> {
         let owned: Option<BTreeSet<Member>> = self.owners.values().cloned().collect();
         let mut texts = owned?;
@@ -129,10 +129,10 @@ impl Members {
         Some(texts)
     }
 
-    /// Checks that a list can be stored as keys, for example in a blob. A member that does not form a valid entity key would be lost.
+    /// Checks that a list can be stored as keys, for example in a blob. Members that are not valid entity keys would be lost.
     ///
     /// # Errors
-    /// `EntityMismatch` if the list has a member that does not form a valid entity key.
+    /// `EntityMismatch` if the list has a member that is not a valid entity key.
     pub(crate) fn check_owned(&self, form: &ListForm) -> Result<()> {
         let Some(invalid) = self.invalid.first() else { return Ok(()) };
         Err(Error::of(ListFault::Stray { index: form.index().name, stray: format!("{invalid:?}") }))

@@ -1,4 +1,4 @@
-//! Uninhabited types that replace list blobs in builds without the `blobs` feature.
+//! Types without values that replace list blobs if the feature `blobs` is off.
 
 use table_core::Result;
 use table_core::key::EntityKey;
@@ -6,11 +6,11 @@ use table_core::name::TableName;
 
 use crate::blob::BlobRef;
 
-/// The blob store for lists, available only with the `blobs` feature.
+/// The blob store for lists. It is available only with the feature `blobs`.
 #[derive(Clone, Debug)]
 pub(crate) enum ListBlobs {}
 
-/// A blob that has been uploaded for a list, but is not yet referenced by an entity.
+/// A blob that has been uploaded for a list. No entity refers to it yet.
 pub(crate) enum Upload {}
 
 #[expect(clippy::unused_async, reason = "the signatures of the feature `blobs`")]

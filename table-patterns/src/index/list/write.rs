@@ -1,4 +1,4 @@
-//! Writes a list's members into its entity, in the current format or in an older release's format.
+//! Writes the members of a list into its entity, in the current format or in the format of an older release.
 
 use table_core::key::EntityKey;
 use table_core::limits::Limits;
@@ -8,7 +8,7 @@ use table_core::{Error, Result, ValueRef};
 use crate::index::list::{ListForm, Members};
 
 impl ListForm {
-    /// Returns the row of a list entity. The members are spread over as many properties as needed.
+    /// Returns the row of a list entity. The members are distributed over as many properties as needed.
     ///
     /// # Errors
     /// - `IndexListFull` if the members do not fit into one entity (PAT-IX-4).
@@ -22,7 +22,7 @@ impl ListForm {
         self.with_mark(self.write_parts(key, &texts, limits)?, (key, members), limits)
     }
 
-    /// If the list is marked, adds the mark to its row: a space before the members in the last property, which is most likely to have room.
+    /// If the list is marked, adds the mark to its row. The mark is a space before the members in the last property, which is most likely to have room.
     fn with_mark(&self, row: Row, (key, members): (&EntityKey, &Members), limits: &Limits) -> Result<Row> {
         if !members.is_marked() {
             return Ok(row);
@@ -53,10 +53,10 @@ impl ListForm {
         Ok(false)
     }
 
-    /// Returns the row of a list entity in an older release's format. Called if [`write`](Self::write) has failed with `error`.
+    /// Returns the row of a list entity in the format of an older release. Called if [`write`](Self::write) has failed with `error`.
     ///
     /// # Errors
-    /// `error` if the list was not stored in an older release's format; `IndexListFull` if it does not fit in that format either.
+    /// `error` if the list was not stored in the format of an older release; `IndexListFull` if it does not fit in that format either.
     pub(crate) fn write_older(
         &self,
         key: &EntityKey,
@@ -69,7 +69,7 @@ impl ListForm {
         self.with_mark(self.write_parts(key, &texts, limits)?, (key, members), limits)
     }
 
-    /// Returns `true` if a stored list has an older release's format and can be converted to the current format.
+    /// Returns `true` if a stored list is in the format of an older release and can be converted to the current format.
     pub(crate) fn is_outdated(&self, key: &EntityKey, members: &Members, limits: &Limits) -> bool {
         self.has_keys && members.has_parts() && self.write_keys(key, members, limits).is_ok()
     }

@@ -1,4 +1,4 @@
-//! The pass phase that compares entities with index rows: finds missing index entries, and writes them if requested.
+//! The phase of a pass that compares entities with index rows. It finds missing index entries, and writes them if requested.
 
 use std::collections::BTreeMap;
 
@@ -33,13 +33,13 @@ struct Wrong {
     kind: FindingKind,
     /// The correct entry.
     entry: IndexEntry,
-    /// `true` if no other row occupies the entry's key.
+    /// `true` if no other row occupies the key of the entry.
     is_free: bool,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
-    /// Checks the entities' index entries. Writes missing entries in batches, several per transaction. Entities with other inconsistencies, and entities that a
-    /// concurrent writer has changed, are processed one by one.
+    /// Checks the index entries of the entities. Missing entries are written in batches, several per transaction. Entities with other inconsistencies, and
+    /// entities that a concurrent writer has changed, are processed one by one.
     pub(super) async fn entities(&self, items: &[Item]) -> Result<Vec<Finding>> {
         let looks = (0..items.len()).map(|position| async move {
             let Some(item) = items.get(position) else { return Ok(Ok(None)) };
@@ -80,7 +80,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_values().collect())
     }
 
-    /// Processes entities individually, several at a time. Entities that share an index key are processed in order.
+    /// Processes entities individually, several at a time. Entities with the same index key are processed in order.
     async fn alone(
         &self,
         items: &[Item],
@@ -102,8 +102,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_iter().flatten().collect())
     }
 
-    /// Returns an entity's index entry, or `None` if the entity has none. If the entity cannot be read or no key of the index can contain its value, the inner
-    /// `Err` is a finding.
+    /// Returns an entity's index entry. Returns `None` if the entity has none. If the entity cannot be read, or no key of the index can contain its value, the
+    /// inner `Err` is a finding.
     async fn entry(&self, key: &EntityKey, row: &Row) -> Result<Result<Option<IndexEntry>, Finding>> {
         let entry = async {
             let entity: E = read_as(key, row).map_err(|error| {
@@ -118,7 +118,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         self.checked((Phase::Entities, key), entry).await
     }
 
-    /// Checks an entity's index entry against the entity as read with the page. Returns the inconsistency, or `None` if the entry is correct.
+    /// Checks an entity's index entry against the entity on the page. Returns the inconsistency, or `None` if the entry is correct.
     async fn look(&self, item: &Item) -> Result<Result<Option<Wrong>, Finding>> {
         match self.entry(&item.key, &item.found.row).await? {
             Ok(Some(entry)) => {
@@ -130,11 +130,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Confirms an inconsistency of one entity's index entry with further reads, and repairs the entry if requested.
+    /// Confirms an inconsistency of one entity's index entry by reading again. If requested, repairs the entry.
     async fn entity(&self, key: &EntityKey) -> Result<Option<Finding>> {
         let (table, mut race) = (self.table.table.name()?, self.table.retry.start(RACE));
         loop {
-            // The page may be stale, so the entity is reread, then its index row, then the entity again.
+            // The page may be stale. Therefore, the entity is reread, then its index row, and then the entity again.
             let Some(found) = self.store().get(table, key, &Select::All).await? else { return Ok(None) };
             let entry = match self.entry(key, &found.row).await? {
                 Ok(Some(entry)) => entry,
@@ -153,7 +153,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 return Ok(Some(finding));
             }
             match self.write_entry(found.etag, key, wrong).await {
-                // The write was conditional on the version that was judged, or it reread the entity, so the entry need not be judged again.
+                // The entry need not be judged again: the write required the version that was judged, or it reread the entity.
                 Ok(()) => return Ok(Some(Finding { repaired: true, ..finding })),
                 Err(error) if error.code() == ErrorCode::UniqueViolation => {
                     return Ok(Some(Finding { kind: FindingKind::Duplicate, ..finding }));
@@ -183,7 +183,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         if self.schema().kind == IndexKind::List {
             let form = ListForm::new(E::SCHEMA, self.schema());
             return match self.members(&form, &entry.key, &found.row).await? {
-                // A marked list counts as inconsistent here only during a repair. A check reports the mark once, when it checks the list's row.
+                // A marked list counts as inconsistent here only during a repair. A check reports the mark once, when it checks the row of the list.
                 Some(members) if members.contains(owner) && !(self.repair && members.is_marked()) => Ok(None),
                 Some(members) if members.contains(owner) => wrong(FindingKind::Stale, entry, true),
                 Some(_) => wrong(FindingKind::Missing, entry, true),
@@ -206,8 +206,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         wrong(kind, entry, false)
     }
 
-    /// Writes an entity's index entry. If the index is in the entity's partition, one transaction writes both. It is conditional on the entity's version, so a
-    /// concurrent write that changes the value cannot interfere.
+    /// Writes an entity's index entry. If the index is in the entity's partition, one transaction writes both and requires the entity's version. A concurrent
+    /// write that changes the value can therefore not interfere.
     async fn write_entry(&self, etag: ETag, key: &EntityKey, wrong: Wrong) -> Result<()> {
         let Wrong { kind, entry, .. } = wrong;
         let schema = self.schema();
@@ -226,7 +226,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Removes the row at the key of an index entry if the row is unreadable or belongs to an entity that has no entry there.
+    /// Removes the row at the key of an index entry if the row is unreadable, or if it belongs to an entity that has no entry there.
     async fn clear(&self, at: &EntityKey, owner: &EntityKey) -> Result<()> {
         let (table, limits) = (self.table.table_of(self.schema())?, self.store().capabilities().limits);
         loop {

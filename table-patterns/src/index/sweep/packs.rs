@@ -1,4 +1,4 @@
-//! Groups entities that lack index entries in their partition into transactions, with as many entities per transaction as fit.
+//! Groups entities whose index entries are missing in their partition into transactions, with as many entities per transaction as fit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::entities::{Batch, EntityPlan, Outcome, StepRecorder};
 use crate::index::sweep::{Item, Sweep};
 use crate::requests::{self, CONCURRENCY};
 
-/// One transaction's entities, each with its position in the list of processed entities.
+/// The entities of one transaction, each with its position in the list of processed entities.
 struct Pack {
     positions: Vec<usize>,
     batch: Batch,
@@ -25,7 +25,7 @@ pub(super) struct Packs {
     index: &'static IndexSchema,
     limits: Limits,
     of: BTreeMap<PartitionKey, Vec<Pack>>,
-    /// The keys of all copies written by the transactions.
+    /// The keys of all copies that the transactions write.
     copies: BTreeSet<EntityKey>,
 }
 
@@ -34,8 +34,8 @@ impl Packs {
         Self { index, limits, of: BTreeMap::new(), copies: BTreeSet::new() }
     }
 
-    /// Adds an entity and its missing index entry to a transaction. Returns `false` if an entity added earlier has a copy under the same key. In that case,
-    /// check the new entity after that copy has been written.
+    /// Adds an entity and its missing index entry to a transaction. Returns `false` if an entity that was added earlier has a copy under the same key. Check
+    /// the new entity after that copy has been written.
     pub(super) fn add(
         &mut self,
         position: usize,
@@ -58,8 +58,8 @@ impl Packs {
         Ok(true)
     }
 
-    /// Returns independent chains of transactions. The transactions in a chain must be written in order. Each transaction that writes copies is a separate
-    /// chain. Transactions with lists in one partition form one chain, because they may write the same list.
+    /// Returns independent chains of transactions. The transactions in a chain must be written in order. Each transaction that writes copies is a chain of its
+    /// own. Transactions with lists in one partition form one chain, because they may write the same list.
     fn into_chains(self) -> Vec<Vec<Pack>> {
         let partitions = self.of.into_values();
         match self.index.kind {
@@ -72,9 +72,9 @@ impl Packs {
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     /// Writes the transactions, several chains concurrently. Returns the positions of the entities whose entry was written.
     ///
-    /// The writes need no further confirmation: each transaction is conditional on the version of every entity, on the absence of a unique copy's key, or on
-    /// the version of a list. If a concurrent writer changed one of a transaction's entities, the transaction is refused, and the result omits all its
-    /// entities. The caller must check them separately.
+    /// The writes need no further confirmation. Each transaction is conditional on the version of every entity, on the absence of a unique copy's key, or on
+    /// the version of a list. If a concurrent writer has changed one of a transaction's entities, the transaction is refused, and the result contains none of
+    /// its entities. The caller must check them separately.
     pub(super) async fn write(&self, packs: Packs) -> Result<BTreeSet<usize>> {
         let chains = packs.into_chains().into_iter().map(|chain| async move {
             let mut written = Vec::new();
@@ -93,7 +93,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         match self.attempt(batch, false).await {
             Ok(Outcome::Committed(_)) => Ok(true),
             Ok(Outcome::Conflict(..)) => Ok(false),
-            // An error, such as a full list, may concern only one entity. Writing the entities separately attributes the error to the right one.
+            // An error, such as a full list, may concern only one entity. Written separately, the entities show which one it concerns.
             Err(error) if error.code().status() < 500 => Ok(false),
             Err(error) => Err(error),
         }

@@ -1,4 +1,4 @@
-//! The pass phase that compares index rows with entities: finds dangling index entries, and removes them if requested.
+//! The phase of a pass that compares index rows with entities. It finds dangling index entries, and removes them if requested.
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
@@ -28,7 +28,7 @@ struct Checked {
     marks: bool,
     /// Dangling or unreadable entries. A repair removes them.
     wrong: Vec<Finding>,
-    /// Entries kept by a repair, because their entities cannot be decoded or because the row is itself an entity.
+    /// Entries that a repair keeps, because their entities cannot be decoded, or because the row itself is an entity.
     kept: Vec<Finding>,
 }
 
@@ -49,7 +49,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_iter().flatten().collect())
     }
 
-    /// Checks that each entry in one index row belongs to an entity. Confirms the findings, and repairs them if requested.
+    /// Checks that each entry in one index row belongs to an entity. Confirms the findings. If requested, repairs them.
     async fn row(&self, table: &TableName, key: &EntityKey, mut found: StoredRow) -> Result<Vec<Finding>> {
         let mut race = self.table.retry.start(RACE);
         let at = |error: Error| {
@@ -61,7 +61,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 return Ok(kept);
             }
             if !self.repair {
-                // IMPORTANT: the row was read before its owners. If an owner has been added since then, the row's version has changed.
+                // IMPORTANT: the row was read before its owners. If an owner has been added since, the version of the row has changed.
                 let again = self.store().get(table, key, &Select::All).await?;
                 let Some(again) = again else { return Ok(Vec::new()) };
                 if again.etag != found.etag {
@@ -73,8 +73,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 return Ok(kept);
             }
             let has_owner = wrong.iter().any(|finding| finding.owner.is_some());
-            // IMPORTANT: another program may give an owner the entry's value without writing the row. For this reason, the row is marked before its owners are
-            // read for the last time.
+            // IMPORTANT: another program may give an owner the entry's value without writing the row. Therefore, the row is marked before its owners are read
+            // for the last time.
             let marks = marks && has_owner && self.schema().is_same_partition();
             let done = if marks {
                 self.mark(table, key, &found).await
@@ -130,7 +130,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(checked)
     }
 
-    /// Adds a finding if an entity's index entry is not at `key`, or if the entity cannot be decoded.
+    /// Adds a finding if an entity has no index entry at `key`, or if the entity cannot be decoded.
     async fn check_owner(&self, owner: &EntityKey, key: &EntityKey, checked: &mut Checked) -> Result<()> {
         // IMPORTANT: only an unreadable entity is a finding. If the read fails for another reason, the index remains incomplete.
         let found = match self.store().get(self.table.table.name()?, owner, &Select::All).await {
@@ -153,7 +153,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(())
     }
 
-    /// Marks a row whose dangling entries are about to be removed, or which is about to be deleted.
+    /// Marks a row that is about to be deleted, or whose dangling entries are about to be removed.
     async fn mark(&self, table: &TableName, key: &EntityKey, found: &StoredRow) -> Result<()> {
         if self.schema().kind == IndexKind::Copies {
             return self.submit(table, key, mark(found.etag.clone())).await;
@@ -175,7 +175,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         let owners: Vec<_> = wrong.iter().filter_map(|finding| finding.owner.as_ref()).collect();
         let (mut latest, is_guarded) = (None, !self.schema().is_same_partition());
         if is_guarded && !owners.is_empty() {
-            // A concurrent worker may have found the row correct and written nothing, so the row is not deleted directly but settled, which rereads the entity.
+            // A concurrent worker may have found the row correct and written nothing. Therefore, the row is not deleted directly but settled, which rereads the
+            // entity.
             for owner in &owners {
                 let change = RemoteChange::of_index(self.schema(), (*owner).clone(), vec![key.clone()]);
                 self.table.settle_for_pass(self.schema(), &change).await?;

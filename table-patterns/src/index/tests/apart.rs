@@ -1,4 +1,4 @@
-//! Tests of an index with separate partitions in the entities' table. The entities' partition keys may begin with the same text as those of the index.
+//! Tests an index that has its own partitions in the entities' table. The partition keys of entities may begin with the same text as those of the index.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use table_core::{Entity, ErrorCode};
 use super::kit::Records;
 use crate::EntityStore;
 
-/// An earlier release of the program, from before the index was added.
+/// An earlier release of the program, which does not have the index.
 mod before {
     #[derive(Clone, Debug, PartialEq, table_core::Entity)]
     #[entity(table = "Streams", crate = table_core)]

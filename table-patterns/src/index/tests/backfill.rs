@@ -31,7 +31,8 @@ fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {
     ids.map(one).collect()
 }
 
-/// The number of transactions that record progress: at the start of the pass, after the phase over index rows, and when the index is ready.
+/// The number of transactions that record progress. There is one at the start of the pass, one after the phase over index rows, and one when the index is
+/// ready.
 const NOTES: usize = 3;
 
 #[test]
@@ -48,7 +49,7 @@ fn egt_2_a_backfill_writes_as_many_entities_as_fit_in_a_transaction() {
         let (built, _, submits) =
             store.count(table.backfill::<StaffByLastName>().assume_no_older_programs().run()).await;
         // Each entity reserves an operation for its list, even if another entity in the transaction has the same list. 74 entities with 25 lists take 99
-        // operations, so another entity does not fit.
+        // operations, so no further entity fits.
         assert_eq!((built?.repaired, submits), (130, NOTES + 2 + 1), "an entity, and one list for three");
         table.backfill::<StaffByAge>().assume_no_older_programs().run().await?;
         assert_eq!(stored(&store, &["Company"]).await?, expected(&entities));
@@ -105,7 +106,7 @@ fn egt_3_a_backfill_writes_as_many_bytes_as_fit_in_a_transaction() {
     .unwrap();
 }
 
-/// Tests that sixteen transactions of a backfill run concurrently, and thereby share the cost of a durable write.
+/// Tests that sixteen transactions of a backfill run concurrently. They can then share the cost of a durable write.
 #[test]
 fn imp_5_transactions_of_a_backfill_run_concurrently() {
     block_on(async {
@@ -145,7 +146,7 @@ fn imp_5_transactions_of_a_backfill_run_concurrently() {
     .unwrap();
 }
 
-/// Tests that a transaction is refused if one of its entities changes before it is written. Its entities must then be processed one by one.
+/// Tests a transaction that is refused because one of its entities changes before it is written. Its entities must then be processed one by one.
 #[test]
 fn con_3_an_overtaken_backfill_transaction_is_retried_entity_by_entity() {
     block_on(async {
@@ -179,7 +180,7 @@ fn con_3_an_overtaken_backfill_transaction_is_retried_entity_by_entity() {
     .unwrap();
 }
 
-/// Tests that, if two entities have the same value, the first entity in key order gets the value, regardless of how the entities are grouped into transactions.
+/// Tests two entities with the same value. The first one in key order must get the value, however the entities are grouped into transactions.
 #[test]
 fn pat_intra_5_the_first_entity_of_a_page_gets_the_value_and_others_are_named() {
     block_on(async {
@@ -237,7 +238,7 @@ fn pat_ix_4_an_overlong_list_is_named_and_affects_no_other_entity() {
     .unwrap();
 }
 
-/// Tests that a burst writes at most one second's allowance of entities, even if a page contains more entities.
+/// Tests that a burst writes at most as many entities as are allowed in one second, even if a page contains more.
 #[test]
 fn a_rate_bounds_the_writes_between_two_waits() {
     block_on(async {

@@ -1,5 +1,4 @@
-//! Tests of backfills whose process dies at any submit, or that run with concurrent writers. Later runs continue these backfills, and the result must agree
-//! with the model.
+//! Tests backfills whose process dies at any submit, or that run with concurrent writers. Later runs continue them, and the result must agree with the model.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -20,10 +19,10 @@ use crate::entities::{Entities, StepRecorder};
 use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeEmailDirectory, EmployeeNamesakes, jones};
 use crate::index::{IndexReport, IndexState};
 
-/// The number of entities per page; the backfill writes each page in several transactions.
+/// The number of entities per page. The backfill writes each page in several transactions.
 const PAGE: usize = 25;
 
-/// Runs a backfill, and stores in `scanned` the last number of processed entities that was reported.
+/// Runs a backfill, and stores the last reported number of processed entities in `scanned`.
 async fn told<I: Index, O: StepRecorder>(
     table: &Entities<I::Entity, Disturbed, O>,
     scanned: &mut u64,
@@ -113,7 +112,7 @@ fn pat_inter_3_a_cross_partition_backfill_resumes_after_a_crash_at_any_submit() 
             let store = Disturbed::new(Engine::in_memory());
             let table =
                 store.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
-            // The changes are recorded but never relayed, so all remote entries are missing.
+            // The changes are recorded but not relayed. All remote entries are therefore missing.
             table.bulk().insert_all(&employees).await.map_err(|error| error.source)?;
             table.rebuild::<EmployeeByBadge>().await?;
             table.rebuild::<EmployeeEmailDirectory>().await?;
@@ -134,7 +133,7 @@ fn pat_inter_3_a_cross_partition_backfill_resumes_after_a_crash_at_any_submit() 
     }
 }
 
-/// Tests that repairs restore the index rows after all of them were lost. A repair works like a backfill. The first repair dies at each submit in turn.
+/// Tests that a repair restores the index rows after all of them have been lost. It works like a backfill. The first repair dies at each submit in turn.
 #[test]
 fn pat_intra_4_a_repair_that_crashes_at_any_submit_is_completed_by_the_next() {
     let entities: Vec<_> = (0..30).map(staff).collect();
@@ -198,7 +197,7 @@ impl Live {
     }
 }
 
-/// Generates entities with only a few distinct values, so keys, lists and transactions collide.
+/// Generates entities with only a few distinct values. Keys, lists and transactions therefore collide.
 fn some_staff() -> impl Strategy<Value = Staff> {
     (prop::sample::select(vec!["Sales", "Marketing"]), 0_u32..12, 0..5, 17_u8..20, prop::option::of(0_u8..20))
         .prop_map(|(department, id, name, age, email)| Staff {
@@ -219,7 +218,7 @@ fn live() -> impl Strategy<Value = Live> {
     })
 }
 
-/// Returns `true` for backfill errors that the generated entities can cause, even if only temporarily.
+/// Returns `true` for errors of a backfill that the generated entities can cause, even if only for a while.
 fn is_of_the_data(error: &table_core::Error) -> bool {
     matches!(error.code(), ErrorCode::UniqueViolation | ErrorCode::IndexListFull)
 }
@@ -244,7 +243,7 @@ async fn all<S: table_core::TableStore + Clone>(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Tests that no concurrent write is lost, whichever two requests of a backfill it falls between, and that every ready index is complete.
+    /// Tests that no concurrent write is lost, between whichever requests of a backfill it happens. Every ready index must be complete.
     #[test]
     fn con_3_a_backfill_with_concurrent_writers_agrees_with_the_model(
         old in prop::collection::vec(some_staff(), 0..24),
@@ -277,7 +276,7 @@ proptest! {
                 let model = model.lock().unwrap().clone();
                 assert_eq!(stored(&store.engine, &["Company"]).await?, expected(model.values()));
             }
-            // If there are no concurrent writers, the outcome of the backfill depends only on the stored entities.
+            // Without concurrent writers, the outcome of the backfill depends only on the stored entities.
             let second = all(&store.engine.entities::<Staff>().create_if_missing().await?, page).await;
             let model = model.lock().unwrap().clone();
             let (mut emails, mut names) = (BTreeMap::<_, usize>::new(), BTreeMap::<_, usize>::new());
@@ -302,7 +301,7 @@ proptest! {
     }
 }
 
-/// Returns the entities' own rows. They must exist even if lists are full or unique values are duplicated.
+/// Returns the rows of the entities themselves. They must exist even if lists are full or unique values are duplicated.
 fn expected_parts(model: &BTreeMap<EntityKey, Staff>) -> super::kit::Rows {
     let is_entity = |(_, key): &(String, EntityKey)| key.row_key.as_str().starts_with("empid_");
     let mut rows = super::kit::Rows::new();

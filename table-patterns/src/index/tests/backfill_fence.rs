@@ -1,4 +1,4 @@
-//! Tests that a backfill does not take over a pass that another release has begun, whether or not the backfill waits for older programs.
+//! Tests that a backfill does not take over a pass of another release, whether or not it waits for older programs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,8 +29,8 @@ mod before {
     }
 }
 
-/// Declares a release whose index has the given literal in its keys. Its copies include no properties, so a backfill does not reread the schema, as it would
-/// for copies of whole entities.
+/// Declares a release whose index keys contain the given literal. Its copies include no properties. For copies of whole entities, a backfill would reread the
+/// schema.
 macro_rules! release {
     ($release:ident: $literal:literal) => {
         mod $release {
@@ -61,7 +61,7 @@ async fn opened<E: Entity + Send + Sync, S: TableStore + Clone + 'static>(
     store.entities::<E>().create_if_missing().await
 }
 
-/// Begins a pass like an older release of the library, which records no pass identity.
+/// Begins a pass as an older release of the library does, which records no pass identity.
 async fn begin_without_identity<E: Entity, S: TableStore>(people: &Entities<E, S, NoOutbox>) -> Result<()> {
     let start = Pass::start().to_string();
     let begin = |layout: &mut table_core::table::SchemaRecord| {
@@ -86,7 +86,7 @@ async fn begin_second(engine: Engine, has_identity: bool) -> Result<()> {
     Ok(())
 }
 
-/// Runs the first release's backfill, and lets the second release begin a backfill before each request in turn. If `is_indexed` is `true`, the first release's
+/// Runs the first release's backfill. Before each of its requests in turn, the second release begins a backfill. If `is_indexed` is `true`, the first release's
 /// index is complete. Its backfill then writes nothing, so the second release's schema does not refuse it.
 fn races(has_older: bool, has_identity: bool, is_indexed: bool) {
     for number in 0.. {
@@ -141,7 +141,7 @@ fn races(has_older: bool, has_identity: bool, is_indexed: bool) {
 }
 
 /// Tests that a backfill's first run does not record its time if another release has just stored its schema. The waiting period of that release must start at
-/// that release's own first run.
+/// its own first run.
 #[test]
 fn a_first_run_starts_no_wait_of_another_release() {
     for number in 0.. {
@@ -177,7 +177,7 @@ fn a_first_run_starts_no_wait_of_another_release() {
 }
 
 /// Before each request of a run of the first release, stores the second release's schema, and then the first release's schema again. The stored schema is then
-/// the one that the run has read. However, programs of the second release may have requests in flight, so the run must wait again.
+/// the one that the run has read. Nevertheless, programs of the second release may have requests in flight, so the run must wait again.
 fn returns(has_waited: bool) {
     for number in 0.. {
         let count = block_on(async {

@@ -1,5 +1,4 @@
-//! Tests that a release with different indexes can continue a backfill. The indexes matter because the entities' key ranges depend on all indexes with
-//! partitions in the table.
+//! Tests that a release with different indexes can continue a backfill. The key ranges of the entities depend on all indexes that have partitions in the table.
 
 mod reads;
 
@@ -122,7 +121,7 @@ async fn backfill<I: Index, S: TableStore>(people: &Entities<I::Entity, S, NoOut
         .map(|report| report.retry_after.is_none())
 }
 
-/// Runs one release's backfill while another release declares the index differently, or after it has done so.
+/// Runs one release's backfill while, or after, another release declares the index differently.
 macro_rules! redeclares {
     ($first:ident, $then:ident) => {
         for number in 0.. {
@@ -185,7 +184,7 @@ fn a_backfill_without_a_property_does_not_complete_the_index_that_includes_it() 
     redeclares!(narrow, wider);
 }
 
-/// Tests a run during which another run completes the pass and the index is then rebuilt. The run must neither record a position nor complete the index.
+/// Tests a run during which another run completes the pass, and the index is then rebuilt. The first run must neither record a position nor complete the index.
 #[test]
 fn a_backfill_that_was_restarted_begins_again() {
     for number in 0.. {
@@ -215,7 +214,7 @@ fn a_backfill_that_was_restarted_begins_again() {
             let calls = store.calls();
             let count = calls.len();
             store.heal();
-            // If the pass is restarted before the run's first page, the run may read the restarted pass, and then continues it.
+            // If the pass is restarted before the run reads its first page, the run may read the restarted pass and continue it.
             let begins = calls.iter().position(|call| *call == Call::Query);
             if first.is_err() {
                 assert_eq!(state(&people).await?, IndexState::Building, "request {number}");
@@ -249,7 +248,7 @@ mod renamed {
     }
 }
 
-/// Tests that a release completes another release's index if both store the same rows, even if the names of a key field differ.
+/// Tests that a release completes the index of another release if both store the same rows. The names of a key field may differ.
 #[test]
 fn a_backfill_completes_the_index_of_a_release_with_the_same_rows() {
     block_on(async {
@@ -265,8 +264,8 @@ fn a_backfill_completes_the_index_of_a_release_with_the_same_rows() {
     .unwrap();
 }
 
-/// Tests that a release does not complete another release's index whose copies contain fewer properties, even though that other release could then use the
-/// index without another backfill.
+/// Tests that a release does not complete the index of another release whose copies contain fewer properties. The other release could use the completed index
+/// without another backfill.
 #[test]
 fn a_backfill_with_a_property_does_not_complete_the_index_without_it() {
     block_on(async {
@@ -306,7 +305,7 @@ macro_rules! levels {
 levels!(small: i32);
 levels!(large: i64);
 
-/// Tests that a release does not complete an index if a property has a different type in the stored schema, because it cannot read all entities.
+/// Tests that a release does not complete an index if a property has a different type in the stored schema. The release cannot read all entities.
 #[test]
 fn a_backfill_does_not_complete_the_index_of_a_release_with_a_widened_property() {
     block_on(async {

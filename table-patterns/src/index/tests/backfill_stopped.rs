@@ -1,4 +1,4 @@
-//! Tests of backfills over entities that cannot be indexed. Every run of these backfills is stopped before its end.
+//! Tests backfills over entities that cannot be indexed. Every run is stopped before its end.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ use crate::EntityStore;
 use crate::entities::Entities;
 use crate::index::{IndexReport, IndexState};
 
-/// Polls a run of a backfill until the run has processed `pages` pages, and then cancels it. Returns the result if the run ends earlier.
+/// Polls a run of a backfill until it has processed `pages` pages, and then cancels it. If the run ends earlier, returns its result.
 fn stopped_after<I: Index<Entity = Staff>>(
     table: &Entities<Staff, Disturbed>,
     pages: usize,
@@ -37,7 +37,7 @@ fn stopped_after<I: Index<Entity = Staff>>(
     }
 }
 
-/// Runs a backfill again until a run ends. Each run is stopped after `pages` pages, the last of which it has not recorded.
+/// Repeats a backfill until a run ends. Each run is stopped after `pages` pages. It has not recorded the last of them.
 fn run_stopped<I: Index<Entity = Staff>>(
     table: &Entities<Staff, Disturbed>,
     pages: usize,
@@ -59,7 +59,7 @@ fn staff(id: u32) -> Staff {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// Tests that the failures of a backfill are returned until they are corrected, and that the index is complete afterwards.
+    /// Tests that a backfill reports its failures until they are corrected. The index must then be complete.
     #[test]
     fn pat_intra_5_a_backfill_whose_runs_are_always_stopped_names_the_entities_that_cannot_be_indexed(
         failing in prop::collection::btree_set(0_u32..60, 0..4),

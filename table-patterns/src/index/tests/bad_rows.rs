@@ -1,4 +1,4 @@
-//! Tests that a backfill, check or repair is not stopped by bad rows: values that no key can contain, properties of wrong types, and rows of unknown types.
+//! Tests that bad rows do not stop a backfill, check or repair. They have values that no key can contain, properties of wrong types, or unknown types.
 
 use pollster::block_on;
 use table_core::Result;
@@ -70,7 +70,7 @@ fn members() -> (Engine, Members) {
     (engine.clone(), block_on(members.create_if_missing()).unwrap())
 }
 
-/// Writes a row without going through a handle, as another tool would.
+/// Writes a row directly, as another tool would.
 fn write(engine: &Engine, row_key: &str, write: impl FnOnce(&mut RowWriter)) {
     let mut row = RowWriter::new();
     write(&mut row);
@@ -106,7 +106,7 @@ fn pat_intra_7_rows_that_cannot_be_indexed_are_named_and_stop_no_backfill() {
     assert_eq!(bob.map(|bob| bob.id), Some(4));
 }
 
-/// Tests that the index row of an entity that cannot be decoded is reported and kept, and that the index nevertheless becomes ready.
+/// Tests that the index row of an entity that cannot be decoded is reported and kept. The index must become ready nevertheless.
 #[test]
 fn the_index_row_of_a_garbled_entity_stops_no_backfill() {
     let (engine, members) = members();
@@ -121,7 +121,7 @@ fn the_index_row_of_a_garbled_entity_stops_no_backfill() {
     }
 }
 
-/// Tests that a backfill removes a list member whose entity was deleted, but keeps a member whose entity cannot be decoded.
+/// Tests that a backfill removes a list member whose entity was deleted. It must keep a member whose entity cannot be decoded.
 #[test]
 fn a_garbled_member_of_a_list_keeps_no_dangling_member() {
     block_on(async {
@@ -154,7 +154,7 @@ fn a_garbled_member_of_a_list_keeps_no_dangling_member() {
     .unwrap();
 }
 
-/// Tests that a backfill skips an entity only if the entity itself is bad. A permanent error from any other read leaves the index *building*.
+/// Tests that a backfill skips an entity only if the entity itself is bad. After a permanent error of any other read, the index stays *building*.
 #[test]
 fn a_backfill_that_cannot_read_an_index_row_is_not_complete() {
     let names = ["Ada", "Bob", "Cy"];
@@ -250,7 +250,7 @@ fn key_8_a_value_that_leaves_no_space_for_a_guard_key_is_refused_on_write() {
     let engine = Engine::in_memory();
     let members = engine.entities_with_outbox::<Member, _>(Records::default());
     let members = block_on(members.create_if_missing()).unwrap();
-    // The key of a `Names` entry is nine code units longer than the name. The key of a guard is seven code units longer than the key of its entry.
+    // The key of a `Names` entry has nine code units more than the name. The key of its guard has another seven.
     for length in 480..=512 {
         let member = Member { department: "S".into(), id: length, name: "x".repeat(length as usize) };
         let written = block_on(members.insert(&member)).map(drop).map_err(|error| error.rule());

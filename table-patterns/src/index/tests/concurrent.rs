@@ -52,7 +52,7 @@ fn pat_ix_1_writers_of_one_list_lose_no_member() {
         last_name: String,
     }
     const EACH: u32 = 3;
-    // An attempt fails only if another writer has written. There are more attempts than writes, so each write succeeds eventually.
+    // An attempt fails only if another writer has written. The permitted attempts outnumber the writes, so each write succeeds in the end.
     const { assert!(15 * (EACH as usize) < Retry::ATTEMPTS) };
     let engine = Engine::in_memory();
     let table = block_on(engine.entities::<Named>().create_if_missing()).unwrap();

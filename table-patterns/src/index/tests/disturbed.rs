@@ -1,4 +1,4 @@
-//! A test store that can fail as if the process died at a submit, run another writer's code before a request, and count requests.
+//! A store for tests. It can fail as if the process died at a submit, run the code of another writer before a request, and count requests.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -14,7 +14,7 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStor
 use table_core::transaction::Transaction;
 use table_core::{Error, ErrorCode, Result};
 
-/// The point where a program that uses a [`Disturbed`] store dies.
+/// The point at which a program that uses a [`Disturbed`] store dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The program dies before the submit is sent.
@@ -25,7 +25,7 @@ pub(super) enum Fault {
 
 type Hook = Box<dyn Fn(&Engine) + Send>;
 
-/// A wrapper around an engine. It counts requests, makes all submits from a given one onwards fail, and runs test functions before submits and gets.
+/// A wrapper of an engine. It counts requests, can make all submits from a given one onwards fail, and runs functions of the test before submits and gets.
 #[derive(Clone)]
 pub(super) struct Disturbed {
     pub(super) engine: Engine,
@@ -65,17 +65,17 @@ impl Disturbed {
         *self.fault.lock().unwrap() = None;
     }
 
-    /// Runs a function before the next submit. If several functions are set, each runs before one submit, in the order in which they were set.
+    /// Runs a function before the next submit. If several functions are set, one runs before each submit, in the order in which they were set.
     pub(super) fn before_submit(&self, hook: impl Fn(&Engine) + Send + 'static) {
         self.hooks.lock().unwrap().insert(0, Box::new(hook));
     }
 
-    /// Runs a function before the next get. If several functions are set, each runs before one get, in the order in which they were set.
+    /// Runs a function before the next get. If several functions are set, one runs before each get, in the order in which they were set.
     pub(super) fn before_get(&self, hook: impl Fn(&Engine) + Send + 'static) {
         self.get_hooks.lock().unwrap().insert(0, Box::new(hook));
     }
 
-    /// Awaits `work`. Returns its result, and how many gets and submits it sent.
+    /// Awaits `work`. Returns its result, and the numbers of gets and submits that it has sent.
     pub(super) async fn count<T>(&self, work: impl Future<Output = T>) -> (T, usize, usize) {
         let (gets, submits) = (self.gets.load(Ordering::Relaxed), self.submits.load(Ordering::Relaxed));
         let done = work.await;
@@ -83,7 +83,7 @@ impl Disturbed {
     }
 }
 
-/// Counts a submit as in progress until this value is dropped.
+/// Counts a submit as being in progress until this value is dropped.
 struct UnderWay(Arc<AtomicUsize>);
 
 impl UnderWay {

@@ -1,4 +1,4 @@
-//! Tests that, if a program dies before or after any submit, the stored rows are either all old or all new (PAT-INTRA-4).
+//! Tests programs that die before or after any submit. The stored rows must be either all old or all new (PAT-INTRA-4).
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -55,8 +55,7 @@ fn pat_intra_4_a_crash_at_any_submit_leaves_all_or_nothing() {
     }
 }
 
-/// Tests that a write detects changes that a concurrent writer makes between the write's read and its commit. The concurrent writer changes rows directly in
-/// the engine.
+/// Tests that a write detects changes that another writer makes between its read and its commit. The other writer changes rows directly in the engine.
 #[test]
 fn con_3_changes_between_the_read_and_the_write_are_detected() {
     block_on(async {
@@ -91,7 +90,7 @@ fn con_3_changes_between_the_read_and_the_write_are_detected() {
         );
         assert_eq!(stored(&store, &["Company"]).await?, expected([&after, &other]));
 
-        // If a caller's condition fails, the write is not retried, because a retry would hide a lost update.
+        // If a condition that the caller has set fails, the write is not retried. A retry would hide a lost update.
         let read = table.get(Staff::key("Sales", 2)).await?.unwrap();
         store.before_submit(|engine| {
             let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();

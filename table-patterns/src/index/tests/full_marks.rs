@@ -1,4 +1,4 @@
-//! Tests of leftover index rows without room for a mark, and of marks that remain.
+//! Tests leftover index rows that have no room for a mark, and marks that are left behind.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -27,7 +27,7 @@ async fn open<E: Entity + Send + Sync, S: TableStore + Clone + 'static>(
     store.entities_with_outbox::<E, _>(Records::default()).create_if_missing().await
 }
 
-/// Writes an entity's mail without its index.
+/// Writes the mail of an entity without its index.
 async fn write<S: TableStore + Clone + 'static>(store: &S, id: u8, mail: &str) -> Result<()> {
     let entity = TableEntity::new("Sales", format!("no_{id}"))?.with("Mail", mail);
     store.untyped(TABLE)?.insert_or_replace(&entity).await.map(drop)
@@ -55,7 +55,7 @@ fn characters(count: usize) -> BTreeMap<String, Value> {
     sizes.enumerate().map(|(at, size)| (format!("P{at:03}"), Value::from("x".repeat(size)))).collect()
 }
 
-/// Finds the largest copy that a store accepts, and repairs leftover copies of slightly smaller sizes.
+/// Finds the largest copy that a store accepts. Repairs leftover copies of slightly smaller sizes.
 macro_rules! fills {
     ($module:ident) => {
         for (fill, range) in
@@ -105,17 +105,17 @@ fn a_left_over_copy_without_room_for_a_mark_is_removed() {
     fills!(remote);
 }
 
-/// The entity size limits of the tested stores. The list's entity is larger than the smallest limit, and smaller than the largest.
+/// The limits on the size of entities in the tested stores. The size of the list's entity lies between the smallest and the largest limit.
 const BYTES: Range<usize> = ENTITY_RESERVE + 50..ENTITY_RESERVE + 250;
 
-/// Repairs a list in a store with each entity size limit in turn.
+/// Repairs a list in a store with each limit in turn.
 macro_rules! fills_lists {
     ($module:ident) => {
         let mut accepted = 0;
         for bytes in BYTES {
             let done = block_on(async {
                 let engine = Engine::in_memory();
-                // The stored schema exceeds these limits, so it is stored without them.
+                // The stored schema exceeds these limits. It is therefore stored without them.
                 open::<$module::Person, _>(&engine).await?;
                 let store = LimitedStore::new(engine.clone(), |capabilities| {
                     capabilities.limits.entity_bytes = bytes;
@@ -161,7 +161,7 @@ fn the_mark_of_a_copy_is_not_read_as_a_property_of_the_entity() {
         rows.insert_or_merge(&mark).await?;
         let read: Vec<_> = people.query(copies::Person::by_mail("Sales", "ada")).collect().await?;
         assert_eq!(read, [ada]);
-        // An entity with such a property, which another program wrote, has no copies.
+        // Another program wrote an entity with such a property. The entity has no copies.
         let entity = TableEntity::new("Sales", "no_1")?.with(UNCLAIMED, true);
         rows.insert_or_merge(&entity).await?;
         let error = people.update(copies::Person::key("Sales", 1), |_| {}).await.unwrap_err();

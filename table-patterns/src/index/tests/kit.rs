@@ -48,7 +48,7 @@ pub(super) struct Staff {
 }
 
 impl Staff {
-    /// Returns `true` if the entity belongs in the index `ByAge`. Unlike the age, the note can change without changing the index's key.
+    /// Returns `true` if the entity belongs in the index `ByAge`. The note can change without a change of the index key, unlike the age.
     fn is_grown(&self) -> bool {
         self.age >= 18 && self.note != Some(0)
     }
@@ -91,7 +91,7 @@ fn text(row: &Row) -> String {
     row.view().properties().map(shown).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the rows that must exist for the given entities, computed only from the definition of each index.
+/// Returns the rows that must exist for the given entities. They are computed from the definitions of the indexes alone.
 pub(super) fn expected<'e, E: Entity>(entities: impl IntoIterator<Item = &'e E>) -> Rows {
     let mut rows = Rows::new();
     let mut lists: BTreeMap<_, (ListForm, Members)> = BTreeMap::new();
@@ -192,7 +192,7 @@ pub(super) async fn records<E: Entity, S: TableStore + Clone>(
     bags.into_iter().map(read).collect()
 }
 
-/// Returns a runtime whose time advances only while a caller sleeps, and the elapsed time in ticks.
+/// Returns a runtime whose time advances only while a caller sleeps. Also returns the elapsed time in ticks.
 pub(super) fn waiting() -> (Runtime, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(0));
     let (now, later) = (Arc::clone(&time), Arc::clone(&time));

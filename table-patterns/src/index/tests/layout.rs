@@ -1,4 +1,4 @@
-//! Tests that the stored rows equal those published in the pattern catalogue, character by character.
+//! Tests that the stored rows equal the rows published in the pattern catalogue, character by character.
 
 use futures_util::TryStreamExt;
 use pollster::block_on;

@@ -1,5 +1,5 @@
-//! Tests of an index's life cycle. The index is built over existing rows while other programs write, and is then disabled and re-enabled. The build is
-//! resumable and rate-limited.
+//! Tests the life of an index. It is built over existing rows while other programs write, and is then disabled and enabled again. The build can be resumed and
+//! has a rate limit.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use super::old::{ALL_READY, build, old_rows, staff};
 use crate::EntityStore;
 use crate::index::{IndexState, Phase};
 
-/// Tests that adding an index (DQ-1) requires only a backfill, and that no query uses the index before it is complete.
+/// Tests that adding an index (DQ-1) requires only a backfill. No query may use the index before it is complete.
 #[test]
 fn a_new_index_supports_queries_only_once_it_is_built() {
     block_on(async {
@@ -43,8 +43,8 @@ fn a_new_index_supports_queries_only_once_it_is_built() {
         let elder = |staff: &mut Staff| (staff.age, staff.email) = (20, Some("new".to_owned()));
         table.update(Staff::key("Marketing", 1), elder).await?;
         table.delete(Staff::key("Sales", 2), IfMatch::Any).await?;
-        // A handle that has not found the index ready rereads the index's state. This applies to handles opened before the backfill, and to handles that were
-        // never opened.
+        // A handle that has not found the index ready rereads the index's state. This includes handles that were opened before the backfill, and handles that
+        // were never opened.
         let (early, unopened) =
             (engine.entities::<Staff>().create_if_missing().await?, engine.entities::<Staff>());
         let by_email =
@@ -164,7 +164,7 @@ fn pat_intra_5_a_duplicate_value_leaves_a_unique_index_building() {
         let error = table.backfill::<StaffByEmail>().assume_no_older_programs().run().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
         assert_eq!(table.states().await?[0], ("ByEmail", IndexState::Building));
-        // Both entities remain writable. Writes that keep the value succeed. If an entity releases the value, the other entity's copy remains.
+        // Both entities can still be written. Writes that keep the value succeed. If an entity releases the value, the copy of the other entity remains.
         table.update(Staff::key("Sales", 2), |staff| staff.age += 1).await?;
         table.update(Staff::key("Sales", 2), |staff| staff.email = Some("two".to_owned())).await?;
         let copy = engine.untyped("Company")?.get(&EntityKey::new("Sales", "email_ada")?).await?;
@@ -178,7 +178,7 @@ fn pat_intra_5_a_duplicate_value_leaves_a_unique_index_building() {
     .unwrap();
 }
 
-/// Tests that a backfill writes no outdated rows if another writer changes an entity between the backfill's read and its write.
+/// Tests that a backfill writes no outdated rows if another writer changes an entity between its read and its write.
 #[test]
 fn a_backfill_writes_no_outdated_rows() {
     block_on(async {
@@ -226,7 +226,7 @@ fn a_disabled_index_refuses_queries_until_a_backfill() {
     .unwrap();
 }
 
-/// Tests that `enable` does not disturb an index in use, that `rebuild` restarts every pass that has begun, and that neither refuses older programs.
+/// Tests that `enable` does not disturb an index in use, and that `rebuild` restarts every pass that has begun. Neither may refuse older programs.
 #[test]
 fn enable_changes_only_a_disabled_index() {
     block_on(async {
@@ -259,7 +259,7 @@ fn enable_changes_only_a_disabled_index() {
     .unwrap();
 }
 
-/// Tests that checking an unknown index returns an error instead of a clean report.
+/// Tests that checking an unknown index returns an error and not a clean report.
 #[test]
 fn a_check_of_an_unknown_index_is_refused() {
     let table = block_on(Engine::in_memory().entities::<Staff>().create_if_missing()).unwrap();

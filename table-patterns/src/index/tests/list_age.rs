@@ -1,4 +1,4 @@
-//! Tests that writers do not refer to list blobs that are too old, because a collector may delete an unreferenced blob after the grace period.
+//! Tests that writers do not refer to list blobs that are too old. A collector may delete an unreferenced blob after the grace period.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Writer {
     }
 }
 
-/// Tests writers that are delayed before each request to the blob store in turn.
+/// Tests writers that are delayed before each of their requests to the blob store in turn.
 #[test]
 fn no_writer_refers_to_a_blob_older_than_half_the_grace_period() {
     for writer in [Writer::Insert, Writer::Settle, Writer::Removal] {

@@ -1,4 +1,4 @@
-//! Tests of lists in blobs: moves between entities and blobs, concurrent readers and writers, and the blobs that remain after a collection.
+//! Tests lists in blobs: their moves between entities and blobs, concurrent readers and writers, and the blobs that a collection leaves.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -31,7 +31,7 @@ const EMPTY: &[&str] = &[];
 fn pat_ix_4_a_list_too_large_for_an_entity_moves_to_a_blob_or_fails() {
     block_on(async {
         let scene = scene(usize::MAX).await?;
-        // The largest number of keys that fit into an entity, to within 40.
+        // The largest number of keys that fit into an entity, with a tolerance of 40.
         let form = ListForm::new(Employee::SCHEMA, &Employee::SCHEMA.indexes[0]);
         let members = |count: u32| (0..count).map(|id| vec![format!("{id:06}")]).collect();
         let limits = scene.store.engine.capabilities().limits;
@@ -61,7 +61,7 @@ fn pat_ix_4_a_list_too_large_for_an_entity_moves_to_a_blob_or_fails() {
         assert!(error.to_string().contains("with_list_blobs"), "{error}");
         assert!(without.get(Employee::key("Sales", 60_000)).await?.is_none());
 
-        // With a blob store, the list moves to a blob in the write that would exceed the entity's size limit.
+        // With a blob store, the list moves to a blob in the first write that would make the entity too large.
         let mut transaction = scene.people.unit(Employee::partition("Sales"))?;
         for id in 60_000..60_040 {
             transaction.insert(&jones(id))?;
@@ -86,7 +86,7 @@ fn pat_ix_4_a_list_too_large_for_an_entity_moves_to_a_blob_or_fails() {
     .unwrap();
 }
 
-/// Tests that a backfill that cannot read a blob does not make the index ready, even if another tool has deleted all members of the list.
+/// Tests a backfill that cannot read a blob. It must not make the index ready, even if another tool has deleted all members of the list.
 #[test]
 fn a_backfill_without_blobs_leaves_the_index_building() {
     for is_deleted in [false, true] {
@@ -212,8 +212,8 @@ fn a_missing_or_damaged_list_blob_is_a_typed_error_until_a_repair() {
     }
 }
 
-/// Tests a list in whose entity another program has stored a reference to another list's blob. Each other list is used in turn. The blob store must not receive
-/// any request.
+/// Tests a list to whose entity another program has written the address of another list's blob. Each other list is used in turn. The blob store must receive no
+/// request.
 #[test]
 fn pat_large_2_a_list_that_names_the_blob_of_another_list_is_unreadable_until_a_repair() {
     block_on(async {

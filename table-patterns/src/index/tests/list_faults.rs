@@ -1,4 +1,4 @@
-//! Tests of list blobs with faults at each request to the table or the blob store, and with conflicts at each step. No list must ever be lost or incomplete.
+//! Tests list blobs with faults at each request to the table or the blob store, and with conflicts at each step. No list may ever be lost or incomplete.
 
 use pollster::block_on;
 use table_core::etag::IfMatch;
@@ -11,7 +11,7 @@ use super::people::{
 
 const NAMES: [&str; 2] = ["Jones", "Cao"];
 
-/// Creates lists in entities, which then move to blobs, change there, and are removed. Ignores errors.
+/// Creates lists in entities. They move to blobs, change there, and are removed. Errors are ignored.
 async fn program(people: &People) {
     for id in 0..3 {
         let _ = people.insert(&jones(id)).await;
@@ -96,7 +96,8 @@ fn pat_ix_4_a_crash_at_any_table_write_loses_nothing() {
     }
 }
 
-/// Tests that a writer detects if, between its read and its write, a concurrent writer moves the list to a blob, changes it or removes it.
+/// Tests a writer that is overtaken between its read and its write: a concurrent writer moves the list to a blob, changes it or removes it. The first writer
+/// must detect this.
 #[test]
 fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
     for beyond in [0, 1, usize::MAX] {
@@ -126,7 +127,7 @@ fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
     }
 }
 
-/// Tests that a settlement does not undo a later one that has overtaken it, even if the list is in a blob.
+/// Tests that a settlement does not undo a later settlement that has overtaken it, even if the list is in a blob.
 #[test]
 fn pat_ix_4_an_overtaken_settlement_starts_again() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Tests of lists that store whole keys, because the order of the entities' key parts is ambiguous or the parts are not strings.
+//! Tests lists that store whole keys, because the order of the entities' key parts is ambiguous or the parts are not strings.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use pollster::block_on;
@@ -185,7 +185,7 @@ fn pat_ix_a_list_of_an_older_release_is_read_and_then_stored_as_keys() {
         is_stored(r#"MemberKeys ["member_red_ada","member_red_eve"]"#);
         assert!(members.check().run().await?.is_clean());
 
-        // A member without a valid key remains until a repair, so the list keeps its format.
+        // A member without a valid key remains until a repair. Until then, the list keeps its format.
         older(&engine, r#"[["re_d","x"],["red","ada"]]"#);
         members.delete(Member::key("Sales", "red", "ada"), IfMatch::Any).await?;
         is_stored(r#"MemberDetails [["re_d","x"]]"#);

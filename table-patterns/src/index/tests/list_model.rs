@@ -1,5 +1,5 @@
 //! Compares lists with a simple map from values to keys after random writes. Changes are settled in any order, some of them twice. Lists are stored in entities
-//! or in blobs, or move between the two.
+//! or in blobs, or move between them.
 
 use pollster::block_on;
 use proptest::prelude::*;

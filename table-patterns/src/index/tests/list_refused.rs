@@ -1,4 +1,4 @@
-//! Tests that a write leaves no blob behind if a newer release forbids the write after the list has been uploaded.
+//! Tests a write that a newer release forbids after the list has been uploaded. The write must leave no blob behind.
 
 use pollster::block_on;
 use table_core::ErrorCode;
@@ -33,7 +33,7 @@ fn pat_ix_4_and_evo_3_a_write_that_is_refused_after_its_upload_leaves_no_blob() 
         scene.people.insert(&jones(1)).await?;
         let engine = scene.store.engine.clone();
         let requests = scene.blobs.calls();
-        // The newer release stores its schema before the upload. The check before the transaction detects this.
+        // The newer release stores its schema before the upload. The check that precedes the transaction detects this.
         scene.blobs.before(1, move |_| accept(&engine));
         let error = scene.people.insert(&jones(2)).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::SchemaMismatch, "{error}");

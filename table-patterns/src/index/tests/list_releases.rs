@@ -1,4 +1,4 @@
-//! Tests of lists that two releases use at the same time. The releases declare the key fields in different orders, which does not change the schema.
+//! Tests lists that two releases use at the same time. The releases declare the key fields in different orders, which does not change the schema.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,13 +33,13 @@ type Tasks<T> = Entities<T, Engine, Outbox<Engine, Engine>>;
 trait Release {
     fn put(&self, task: Texts);
     fn delete(&self, task: Texts) -> bool;
-    /// Settles one recorded change, or all recorded changes if `all` is `true`.
+    /// Settles one recorded change. If `all` is `true`, settles all of them.
     fn work(&self, outbox: &Outbox<Engine, Engine>, all: bool);
     /// Returns the keys in the list of a tag in a partition.
     fn inside(&self, country: &str, city: &str, tag: &str) -> Vec<EntityKey>;
     /// Returns the keys in the list of a tag in another table.
     fn outside(&self, tag: &str) -> Vec<EntityKey>;
-    /// Checks the lists and returns the findings. Repairs the lists if `repair` is `true`.
+    /// Checks the lists and returns the findings. If `repair` is `true`, also repairs the lists.
     fn findings(&self, repair: bool) -> Vec<FindingKind>;
 }
 
@@ -129,7 +129,7 @@ impl World {
         all.into_iter().filter(is_list).collect()
     }
 
-    /// Converts each list of keys to an older release's format, with the key parts in the first release's field order.
+    /// Converts each list of keys to the format of an older release, with the key parts in the first release's field order.
     fn make_older(&self) {
         for list in self.lists() {
             let Some(Value::String(text)) = list.get("TaskKeys") else { continue };
@@ -151,7 +151,7 @@ impl World {
         }
     }
 
-    /// Returns `true` if any list has an older release's format.
+    /// Returns `true` if any list is in the format of an older release.
     fn has_older(&self) -> bool {
         self.lists().iter().any(|list| list.get("TaskDetails").is_some())
     }
@@ -166,7 +166,7 @@ enum Verb {
     Put(Texts),
     Delete(Texts),
     Work,
-    /// Converts the stored lists to an older release's format.
+    /// Converts the stored lists to the format of an older release.
     Age,
 }
 

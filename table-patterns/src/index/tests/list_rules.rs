@@ -1,4 +1,4 @@
-//! Tests of the rules for lists, PAT-IX-1 to PAT-IX-7. Each test runs with lists in entities, lists in blobs, and lists that move to blobs.
+//! Tests the rules for lists, PAT-IX-1 to PAT-IX-7. Each test runs with lists in entities, with lists in blobs, and with lists that move to blobs.
 
 use std::sync::Arc;
 use std::thread;
@@ -20,12 +20,12 @@ use crate::index::ListBlobs;
 
 const TABLES: [&str; 2] = ["Company", "LastNames"];
 
-/// Numbers of keys above which a list is stored in a blob. The lists are therefore always in entities, always in blobs, or move to a blob as they grow.
+/// Numbers of keys above which a list is stored in a blob. Lists are therefore always in entities, always in blobs, or move to a blob as they grow.
 const BEYOND: [usize; 3] = [usize::MAX, 0, 20];
 
 #[test]
 fn pat_ix_1_writers_and_workers_of_one_list_lose_no_member_at_any_location() {
-    // An attempt fails only because another writer succeeded. There are fewer such writes than permitted attempts, so no writer fails.
+    // An attempt fails only because another writer has succeeded. There are fewer such writes than permitted attempts, so no writer fails.
     const WRITERS: u32 = 8;
     const EACH: u32 = 6;
     for beyond in BEYOND {
@@ -59,7 +59,7 @@ fn pat_ix_1_writers_and_workers_of_one_list_lose_no_member_at_any_location() {
             });
             let all: Vec<_> = (0..WRITERS * EACH).map(jones).collect();
             assert_lists(people, &model(&all), &["Jones"]).await?;
-            // If a write is refused, its upload is removed immediately or by the collector.
+            // If a write is refused, its upload is removed, either immediately or by the collector.
             scene.collect_all().await?;
             assert_eq!(scene.blobs.names(), scene.named().await?);
             Ok::<(), table_core::Error>(())
@@ -132,7 +132,7 @@ fn pat_ix_3_a_lookup_reads_the_list_its_blob_and_each_entity() {
             let names = || Employee::namesakes("Jones");
             let page = people.get_page_by_index(names(), None, 2).await?;
             assert_eq!(page.entities.len(), 2);
-            // One entity of the next page has received another name, without an update of the list. The entity is omitted from the page.
+            // One entity of the next page has another name by now, but the list was not updated. The page omits this entity.
             people.update(Employee::key("Sales", 2), |now| now.last_name = "Cao".to_owned()).await?;
             let (page, gets, _) =
                 scene.store.count(people.get_page_by_index(names(), page.next.as_ref(), 2)).await;
@@ -203,7 +203,7 @@ fn pat_ix_6_a_writer_touches_its_partition_and_no_cross_partition_list_blob() {
     };
     let own = [("Company".to_owned(), "Sales".to_owned())];
     block_on(async {
-        // Option 2: all write requests go to one partition, so its throughput is the limit.
+        // Option 2: all writes go to one partition, whose throughput is therefore the limit.
         let meter = Meter::new(Engine::in_memory());
         let inside = meter.entities::<Inside>().create_if_missing().await?;
         meter.take();
@@ -334,7 +334,7 @@ fn pat_intra_8_a_bulk_load_with_large_lists_takes_several_transactions() {
         let people =
             store.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
         let (mut all, mut taken) = (Vec::new(), Vec::new());
-        // At the end, the lists contain 500 keys of 12 characters, and each change writes an entire list.
+        // At the end, the lists contain 500 keys of 12 characters. Each change writes an entire list.
         for hundred in 0..5 {
             let new: Vec<_> =
                 (0..100).map(|id| person("Sales", hundred * 100 + id, NAMES[(id % 5) as usize])).collect();

@@ -1,4 +1,4 @@
-//! Tests of lists with a malformed member, or with a member whose value no key can contain.
+//! Tests lists with a malformed member, or with a member whose value no key can contain.
 
 use pollster::block_on;
 use table_core::bag::TableEntity;
@@ -17,7 +17,7 @@ use crate::EntityStore;
 use crate::faults::{Fault, FaultyStore};
 use crate::index::FindingKind;
 
-/// Tests repairs of a remote list with a malformed member. If another member returns to the list before any request of the repair, the repair must keep that
+/// Tests repairs of a remote list with a malformed member. Before any request of the repair, another member may return to the list. The repair must keep that
 /// member.
 #[test]
 fn a_repair_of_a_malformed_remote_list_removes_no_member_that_has_just_joined() {
@@ -86,7 +86,7 @@ async fn garble(engine: &Engine, table: &str, key: (&str, &str)) -> Result<()> {
     engine.untyped(table)?.insert_or_merge(&malformed).await.map(drop)
 }
 
-/// Tests that a list that is large enough for a blob stays in its entity while it has a malformed member, and that a repair removes this member.
+/// Tests a list that is large enough for a blob and has a malformed member. It must stay in its entity until a repair has removed this member.
 #[test]
 fn a_malformed_list_is_written_and_repaired_also_if_it_belongs_in_a_blob() {
     for is_deleted in [false, true] {
@@ -123,7 +123,7 @@ fn a_malformed_list_is_written_and_repaired_also_if_it_belongs_in_a_blob() {
     }
 }
 
-/// Tests that a lookup omits a member whose value no key can contain, just like an entity that no longer has the looked-up value.
+/// Tests that a lookup omits a member whose value no key can contain, just as it omits an entity that no longer has the value.
 #[test]
 fn a_member_whose_value_no_key_can_contain_is_omitted() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Tests of leftover index rows that a pass is about to delete. Meanwhile, their entities get back the old value without an index write.
+//! Tests leftover index rows that a pass is about to delete. Meanwhile, their entities get the old value back without an index write.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ people!(remote: index(ByMail, partition_key("mail_", mail), row_key("of_", witho
 people!(lists: index_entity(ByMail, at_most = 100, row_key("mail_", mail)));
 people!(remote_lists: index_entity(ByMail, at_most = 100, partition_key("mail_", mail), row_key("all")));
 
-/// Writes by a tool that is unaware of the index: the value written, or `None` for a delete.
+/// The writes of a tool that does not know the index. Each is the written value, or `None` for a delete.
 type Tool = [Option<&'static str>; 2];
 
 const TOOLS: [Tool; 2] = [[Some("other"), Some("ada")], [None, Some("ada")]];
@@ -63,8 +63,8 @@ async fn write(engine: &Engine, mail: Option<&str>) -> Result<()> {
     }
 }
 
-/// Repairs the index after a tool has removed an entity's value. Before each request of the repair in turn, the tool writes the value again, and another repair
-/// checks the index and corrects it if necessary. The first repair then continues, or dies before its next request.
+/// Repairs the index after a tool has removed the value of an entity. Before each request of the repair in turn, the tool writes the value again, and another
+/// repair corrects the index if necessary. The first repair then continues, or dies before its next request.
 macro_rules! restores {
     ($module:ident, $blobs:expr) => {
         for (tool, dies) in TOOLS.into_iter().flat_map(|tool| [(tool, false), (tool, true)]) {
@@ -138,7 +138,7 @@ async fn assert_whole<E: Entity + Send + Sync, S: TableStore + Clone + 'static>(
     let is_wrong = |kind| match kind {
         // A copy or a list that the dead run has marked still contains the correct entries.
         FindingKind::Stale => !dies,
-        // The run may write a remote entry for the value that the entity had when it was read.
+        // The run may write a remote entry for the value that the entity had when the run read it.
         FindingKind::Dangling => !may_write,
         _ => true,
     };

@@ -1,4 +1,5 @@
-//! Compares indexed entities with a simple map after random writes. The results must be equal, and the index rows must match the index definitions.
+//! Compares indexed entities with a simple map after random writes. The results must be equal, and the index rows must agree with the definitions of the
+//! indexes.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +47,7 @@ fn verb() -> impl Strategy<Value = Verb> {
 
 type Model = BTreeMap<EntityKey, Staff>;
 
-/// Returns the possible error codes of a write that would leave an invalid set of entities; empty if the write must succeed.
+/// Returns the error codes with which a write may fail, because it would leave an invalid set of entities. The list is empty if the write must succeed.
 fn forbidden(after: &Model, before: &Model) -> Vec<ErrorCode> {
     let mut codes = Vec::new();
     let all = || after.values();
@@ -73,7 +74,7 @@ fn merged(old: &Staff, new: &Staff) -> Staff {
     }
 }
 
-/// Returns the model after a write, or the possible error codes if the write must fail.
+/// Returns the model after a write. If the write must fail, returns the error codes with which it may fail.
 fn applied(model: &Model, verb: &Verb) -> Result<Model, Vec<ErrorCode>> {
     let mut after = model.clone();
     let key_of = |staff: &Staff| staff.key_of().unwrap();

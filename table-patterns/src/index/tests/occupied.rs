@@ -1,4 +1,4 @@
-//! Tests that an index never replaces a row that is not an entry of the index, such as an entity of another type (PAT-HET-2).
+//! Tests that an index never replaces a row that is not one of its entries, such as an entity of another type (PAT-HET-2).
 
 use pollster::block_on;
 use table_core::bag::TableEntity;
@@ -13,7 +13,7 @@ use crate::EntityStore;
 use crate::entities::Entities;
 use crate::index::FindingKind;
 
-/// An earlier release of the program, from before the indexes were added.
+/// An earlier release of the program, which does not have the indexes.
 mod before {
     #[derive(Clone, Debug, PartialEq, table_core::Entity)]
     #[entity(table = "Desk", crate = table_core)]
@@ -39,7 +39,7 @@ mod before {
     }
 }
 
-/// An entity with copies in its partition and in another table. The key of the second copy in the partition contains the entity's whole key.
+/// An entity with copies in its partition and in another table. The key of its second copy in the partition contains the entity's whole key.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -185,7 +185,7 @@ fn pat_het_2_settling_a_change_replaces_no_entity_in_the_table_of_the_index() {
     .unwrap();
 }
 
-/// Tests that a backfill keeps an entity that an older release has stored in a partition of an index, even if its key has the format of a copy's key.
+/// Tests that a backfill keeps an entity that an older release has stored in a partition of an index, even if the entity's key looks like the key of a copy.
 #[test]
 fn pat_het_2_a_backfill_removes_no_entity_from_the_partitions_of_its_index() {
     block_on(async {

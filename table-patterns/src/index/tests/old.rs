@@ -1,4 +1,4 @@
-//! A fixture for backfill tests: a table with entities written before their indexes were declared.
+//! A fixture for backfill tests: a table with entities that were written before their indexes were declared.
 
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;

@@ -1,4 +1,5 @@
-//! Tests backfills and checks of tables with entities that the store omits from its pages. Another tool spoils and mends entities while the backfills run, die and continue.
+//! Tests backfills and checks of tables with entities that the store omits from its pages. While the backfills run, die and continue, another tool spoils and
+//! mends entities.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -26,14 +27,14 @@ type Store = FaultyStore<LimitedStore<Engine>>;
 /// The IDs of the entities that the store cannot represent.
 type Strange = Arc<Mutex<BTreeSet<u32>>>;
 
-/// A change of the other tool, and the number of the request before which it happens.
+/// A change that the other tool makes, and the number of the request before which it happens.
 type Change = (usize, BTreeSet<u32>);
 
 fn key(id: u32) -> EntityKey {
     staff(id).key_of().unwrap()
 }
 
-/// Makes the store misread the entities in `strange`. If the property is a key, a page tells only their number.
+/// Makes the store misread the entities in `strange`. If the property is a key, a page contains only the number of these entities.
 fn misread(store: &Store, property: &'static str, strange: &Strange) {
     let strange = Arc::clone(strange);
     store.misread((property, ErrorCode::EntityMismatch), move |_, of| {
@@ -195,7 +196,7 @@ proptest! {
             let tells = report.found > report.repaired || report.skipped > 0;
             prop_assert!(!is_constant || left.is_empty() || tells, "{:?}: {:?}", left, report);
         }
-        // A check finds exactly the entities that are unreadable now, apart from the entries that they lack or had before.
+        // A check finds exactly the entities that are unreadable now, and the entries that they lack or had before.
         let report = block_on(table.check().run()).unwrap();
         prop_assert_eq!(report.is_clean(), left.is_empty() && report.found == 0, "{:?}: {:?}", left, report);
         let bad = report.findings.iter().filter(|finding| finding.kind == FindingKind::BadEntity);
@@ -210,7 +211,7 @@ proptest! {
         prop_assert!(block_on(table.check().run()).unwrap().is_clean());
         prop_assert_eq!(block_on(stored(&store, &["Company"])).unwrap(), expected(&entities));
         prop_assert_eq!(block_on(table.states()).unwrap(), ALL_READY);
-        // Entities that have entries become unreadable. Another backfill does not stop at them, and keeps their entries.
+        // Entities that have entries become unreadable. Another backfill does not stop at them and keeps their entries.
         strange.lock().unwrap().extend(again.iter().filter(is_there));
         block_on(table.rebuild::<StaffByEmail>()).unwrap();
         let report = built::<StaffByEmail>((&table, &store), (&[], &strange), dies).unwrap();

@@ -41,7 +41,7 @@ struct Supplier {
     email: String,
 }
 
-/// A partner. Its index entries are in the same table as the index entries of customers, but their keys begin with a different literal.
+/// A partner. Its index entries are in the same table as those of customers, but their keys begin with a different literal.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Partners")]
 #[partition_key(tenant)]
@@ -54,8 +54,7 @@ struct Partner {
     email: String,
 }
 
-/// A visitor, in the same table as customers. Its index entries are in the table of e-mail addresses, under a `PartitionKey` that does not begin with a
-/// literal.
+/// A visitor, in the same table as customers. Its index entries are in the table of e-mail addresses. Their `PartitionKey` does not begin with a literal.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Customers")]
 #[partition_key(tenant)]
@@ -69,7 +68,7 @@ struct Visitor {
     email: String,
 }
 
-/// A shop with two indexes. In the order of the tables' names, the keys of the second index belong to customers.
+/// A shop with two indexes. The keys of the second one, in the order of the tables' names, belong to customers.
 #[expect(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Shops")]
@@ -86,7 +85,7 @@ struct Shop {
 }
 
 mod branch {
-    /// A customer of a branch. This type and its index have the same names as the other `Customer` type and its index, but the index keys begin with a
+    /// A customer of a branch. This type and its index have the same names as the other `Customer` type and its index, but the keys of the index begin with a
     /// different literal.
     #[derive(table_core::Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Branches")]
@@ -101,7 +100,7 @@ mod branch {
     }
 }
 
-/// A guest of a branch. Its index entries have the same keys as the index entries of a branch's customers.
+/// A guest of a branch. Its index entries have the same keys as those of a branch's customers.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Guests")]
 #[partition_key(tenant)]
@@ -118,7 +117,7 @@ fn open<E: Entity + Send + Sync>(engine: &Engine) -> table_core::Result<Entities
     block_on(engine.entities_with_outbox::<E, _>(Records::default()).create_if_missing())
 }
 
-/// Opens the tables of a type that must be refused, and returns the error. No table must be created.
+/// Opens the tables of a type that must be refused. Returns the error. No table may be created.
 fn refused<E: Entity + Send + Sync>(engine: &Engine) -> table_core::Error {
     let tables = || block_on(engine.list_tables("", None, 100)).unwrap().names;
     let before = tables();
@@ -181,7 +180,7 @@ fn pat_inter_3_one_of_two_types_opened_at_once_is_refused() {
             (one.join().unwrap(), other.join().unwrap())
         });
         assert!(customer != supplier);
-        // The keys still belong to the same type when later programs open the table.
+        // When later programs open the table, the keys still belong to the same type.
         assert_eq!(
             (open::<Customer>(&engine).is_ok(), open::<Supplier>(&engine).is_ok()),
             (customer, supplier)
@@ -239,7 +238,7 @@ fn opens_with_fault<E: Entity + Send + Sync>(engine: &Engine, number: usize, is_
     block_on(entities.create_if_missing()).is_ok()
 }
 
-/// Tests claims to a table that was deleted without `Table::delete_table`, which would have deleted the claims too.
+/// Tests claims to a table that was deleted without `Table::delete_table`. That function would also have deleted the claims.
 #[test]
 fn pat_inter_3_claims_to_an_earlier_table_refuse_no_program_whichever_request_fails() {
     for is_lost in [false, true] {
@@ -258,7 +257,7 @@ fn pat_inter_3_claims_to_an_earlier_table_refuse_no_program_whichever_request_fa
     }
 }
 
-/// Tests that claims to a deleted table are void for all types, even if the first type that opens the table's successor claims other keys.
+/// Tests that claims to a deleted table are void for all types. The first type that opens the table's successor may claim other keys.
 #[test]
 fn pat_inter_3_claims_to_an_earlier_table_end_with_the_first_opening_of_its_successor() {
     for is_lost in [false, true] {

@@ -1,4 +1,4 @@
-//! A fixture for list tests: an entity with a list in its partition and a remote list, in a table that can store lists in blobs.
+//! A fixture for list tests: an entity with a list in its partition and a remote list. Its table can store lists in blobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::entities::Entities;
 use crate::faults::FaultyBlobs;
 use crate::index::{ListBlobs, RemoteChange};
 
-/// `ByLastName` is PAT-IX option 2, and `Namesakes` is option 3. If their lists are in blobs, both are option 1.
+/// `ByLastName` is option 2 of PAT-IX, and `Namesakes` is option 3. If their lists are in blobs, both are option 1.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -58,7 +58,7 @@ pub(super) fn jones(id: u32) -> Employee {
 
 pub(super) type People<S = Disturbed> = Entities<Employee, S, Records>;
 
-/// A table with a table store and a blob store that can fail, and a clock that the test controls.
+/// A table with a table store and a blob store that can both fail, and with a clock that the test controls.
 pub(super) struct Scene {
     pub(super) store: Disturbed,
     pub(super) blobs: FaultyBlobs,

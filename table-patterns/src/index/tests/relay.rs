@@ -1,5 +1,4 @@
-//! Tests of remote indexes with an outbox, workers and sweeps. After a crash at any request, the indexes must eventually agree with their entities
-//! (PAT-INTER-3).
+//! Tests remote indexes with an outbox, workers and sweeps. After a crash at any request, the indexes must finally agree with their entities (PAT-INTER-3).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,7 +39,7 @@ async fn opened(passed: &Arc<AtomicU64>) -> Result<(Disturbed, Outbox<Disturbed,
     Ok((store, outbox, table))
 }
 
-/// Runs a new process that finds and settles the recorded changes. The process starts an hour later, when the dead process's claims have expired. The queue has
+/// Runs a new process that finds and settles the recorded changes. It starts an hour later, when the claims of the dead process have expired. The queue has
 /// lost all messages.
 async fn recovered(
     store: &Disturbed,

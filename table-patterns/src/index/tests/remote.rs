@@ -1,4 +1,4 @@
-//! Tests that remote indexes (in other partitions or tables) converge regardless of the order in which workers settle the recorded changes (PAT-INTER-3).
+//! Tests that remote indexes (in other partitions or tables) converge, in whatever order workers settle the recorded changes (PAT-INTER-3).
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ async fn settle_all<S: TableStore + Clone + 'static>(table: &Entities<Employee, 
     Ok(())
 }
 
-/// Makes the employee's unique values depend on its key, because duplicates in different partitions are not refused immediately.
+/// Makes the unique values of the employee depend on its key, because duplicates in different partitions are not refused immediately.
 fn apart(employee: Employee) -> Employee {
     let wing = u32::from(employee.department == "Sales") * 100;
     Employee {
@@ -73,7 +73,7 @@ proptest! {
                     let recorded = records::<Employee, _>(&engine, partition).await?;
                     seen.extend(recorded.into_iter().flat_map(|(_, changes)| changes));
                 }
-                // Earlier changes are delivered again, as a queue may deliver each message several times, in any order.
+                // Earlier changes are delivered again, because a queue may deliver each message several times, in any order.
                 for index in settled {
                     if !seen.is_empty() {
                         table.settle(index.get(&seen)).await?;
@@ -124,7 +124,7 @@ fn pat_inter_3_a_crash_at_any_submit_of_a_settlement_is_recovered() {
 }
 
 /// Tests a worker that is suspended before one of its requests. It resumes after all other work is done, sends this request, and dies. No other process repairs
-/// its writes.
+/// what it has written.
 #[test]
 fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
     type Act = fn(&Entities<Employee, Engine, Records>);
@@ -135,7 +135,7 @@ fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
         block_on(table.update(Employee::key("Sales", 223), change)).map(drop).unwrap();
     };
     let gone: Act = |table| block_on(table.delete(Employee::key("Sales", 223), IfMatch::Any)).unwrap();
-    // The suspended worker settles a change that inserted or moved an entity.
+    // The suspended worker settles a change that has inserted or moved an entity.
     for (was_there, act) in [(false, moved), (false, gone), (true, moved), (true, gone)] {
         for index in 0..3 {
             for asleep_at in 0.. {
@@ -190,7 +190,7 @@ fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
     }
 }
 
-/// Tests that a worker does not undo a later change that another worker settles between the first worker's reads and its write.
+/// Tests a worker during whose reads and write another worker settles a later change. The first worker must not undo this change.
 #[test]
 fn an_older_settlement_does_not_undo_a_newer_one() {
     block_on(async {
@@ -200,7 +200,7 @@ fn an_older_settlement_does_not_undo_a_newer_one() {
         table.insert(&jones).await?;
         let changes = records::<Employee, _>(&store, "Sales").await?.remove(0).1;
         let badge = changes.iter().find(|change| change.of.name() == "ByBadge").unwrap().clone();
-        // The worker has found that the copy is missing and should exist. Before the worker writes the copy, the change is settled and then undone.
+        // The worker has found that the copy is missing but should exist. Before it writes the copy, the change is settled and then undone.
         store.before_submit(move |engine| {
             let table = engine.entities_with_outbox::<Employee, _>(Records::default());
             block_on(async {
@@ -294,7 +294,7 @@ fn pat_inter_5_a_possibly_stale_entity_is_marked_and_can_be_verified() {
     .unwrap();
 }
 
-/// A projection of the properties included in the index.
+/// A projection of the properties that the index includes.
 #[derive(Clone, Debug, PartialEq, table_core::Projection)]
 #[projection(of = Employee, crate = table_core)]
 struct Name {
@@ -338,7 +338,7 @@ fn pat_ec_4_duplicates_in_different_partitions_are_reported_when_settled() {
         table.insert(&other).await?;
         let error = settle_all(&table).await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
-        // Once the first entity releases the value, the second entity gets it, so its change was not lost.
+        // When the first entity releases the value, the second entity gets it. Its change was therefore not lost.
         table.update(Employee::key("Sales", 223), |now| now.badge = None).await?;
         settle_all(&table).await?;
         let found = table.get_eventual(Employee::by_badge(7)).await?.unwrap();
@@ -369,12 +369,12 @@ impl Any {
         Self { department: "Sales".to_owned(), id, badge: id, rest: rest.collect() }
     }
 
-    /// Creates an entity of the maximum size that a store accepts.
+    /// Creates an entity of the largest size that a store accepts.
     fn largest(id: u32) -> Result<Self> {
         let mut any = Self::new(id, 17, 32_600);
         let key = any.key_of()?;
         let used = entity_bytes(key.partition_key.as_str(), key.row_key.as_str(), Some(&any.to_row()?));
-        // The name and the header of the property take 14 bytes. Each character takes two bytes.
+        // The name and the header of the property take 14 bytes, and each character takes two.
         let rest = (ENTITY_BYTES - ENTITY_RESERVE - used - 14) / 2;
         any.rest.insert("Z".to_owned(), Value::String("x".repeat(rest)));
         Ok(any)
@@ -406,7 +406,8 @@ fn pat_inter_3_an_entity_whose_remote_entry_no_store_accepts_is_refused() {
             assert_eq!(error.code(), code, "{error}");
             assert!(error.to_string().contains("`AnyBadges`") && error.key().is_some(), "{error}");
             assert_eq!(records::<Any, _>(&engine, "Sales").await?.len(), recorded, "nothing for a worker");
-            // Another program writes the entity, which is small enough without its index entry. The entity can still be deleted or made smaller.
+            // Another program writes the entity, which is small enough without its index entry. It must still be possible to delete the entity or to make it
+            // smaller.
             engine.untyped("Company")?.insert(&entity.untyped()?).await?;
             let key = || Any::key("Sales", entity.id);
             assert_eq!(table.get(key()).await?.as_deref(), Some(&entity));

@@ -1,4 +1,4 @@
-//! Tests that only one tenant's entries are removed from remote indexes, and that each page of entries is removed before the next page is read.
+//! Tests that only the entries of one tenant are removed from remote indexes. Each page of entries must be removed before the next page is read.
 
 use pollster::block_on;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Tests that a check finds exactly the inconsistencies that exist, and that a repair corrects them, even with concurrent writers.
+//! Tests that a check finds exactly the inconsistencies that exist, and that a repair corrects them, even while other writers write.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,14 +20,14 @@ use crate::EntityStore;
 use crate::index::FindingKind;
 use crate::index::fixture::{Employee, jones};
 
-/// A change to index rows by another tool.
+/// A change that another tool makes to index rows.
 #[derive(Clone, Debug)]
 enum Damage {
     /// Deletes an index row.
     Delete(prop::sample::Index),
     /// Changes properties of an index row.
     Change(prop::sample::Index),
-    /// Copies an index row to the key of a different value.
+    /// Copies an index row to the key of another value.
     Misplace(prop::sample::Index, &'static str),
     /// Makes an index row unreadable.
     Blank(prop::sample::Index),
@@ -149,7 +149,7 @@ fn each_kind_of_finding_has_its_name() {
         assert_eq!((some.found, some.findings.len()), (2, 1));
         assert_eq!(table.check().repair().run().await?.repaired, 5);
 
-        // Another tool writes a second entity with the same value. The check reports that entity, which must be resolved manually.
+        // Another tool writes a second entity with the same value. The check reports this entity. The duplicate must be resolved manually.
         let twin = Staff { id: 3, ..ada() };
         let mut bag = TableEntity::new("Sales", "empid_000003")?;
         for property in twin.to_row()?.view().properties() {
@@ -182,7 +182,7 @@ fn rows_in_other_partitions_are_checked_and_repaired_too() {
         };
         table.insert(&jones).await?;
         table.insert(&cao).await?;
-        // No change was relayed, so the remote entries are missing. A repair writes them.
+        // No change was relayed. The remote entries are therefore missing, and a repair writes them.
         let report = table.check().run().await?;
         assert!(report.found == 5 && report.findings.iter().all(|found| found.kind == FindingKind::Missing));
         assert_eq!(table.check().repair().run().await?.repaired, 5);
@@ -241,7 +241,7 @@ fn with_concurrent_writers_a_check_finds_and_a_repair_undoes_nothing() {
     .unwrap();
 }
 
-/// Tests a list member that is dangling when it is read, but whose entity is inserted before the repair writes the list. The repair must keep the member.
+/// Tests a list member that is dangling when it is read. Its entity is inserted before the repair writes the list. The repair must keep the member.
 #[test]
 fn a_repair_removes_no_member_that_has_just_joined() {
     block_on(async {
@@ -267,7 +267,7 @@ fn a_repair_removes_no_member_that_has_just_joined() {
     .unwrap();
 }
 
-/// Tests a check that reads a copy, its owner, and the copy again. Between these reads, the value moves to a different entity.
+/// Tests a check that reads a copy, its owner, and the copy again. Between these reads, the value moves to another entity.
 #[test]
 fn a_check_reports_no_row_whose_owner_has_just_changed() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Tests that no index row gets a key that begins with U+FFFC, and that such rows written by older releases are removed (PAT-EC-8).
+//! Tests that no index row gets a key that begins with U+FFFC. Such rows of older releases must be removed (PAT-EC-8).
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -19,7 +19,7 @@ use crate::EntityStore;
 use crate::entities::Entities;
 use crate::index::{ChangeKind, Finding, FindingKind, changes};
 
-/// An earlier release of the program, from before the indexes were added.
+/// An earlier release of the program, which does not have the indexes.
 mod before {
     #[derive(Clone, Debug, PartialEq, table_core::Entity)]
     #[entity(table = "Desk", crate = table_core)]

@@ -1,5 +1,5 @@
-//! Tests of values that have several encodings: JSON of maps, JSON of structs in two releases, NaN, and zero. Index rows contain the entities' stored values,
-//! so no program compares its own encoding with another program's encoding.
+//! Tests values that have several encodings: JSON of maps, JSON of structs in two releases, NaN, and zero. Index rows contain the stored values of their
+//! entities, so no program compares its own encoding with that of another program.
 
 use std::collections::HashMap;
 
@@ -160,7 +160,7 @@ proptest! {
     }
 }
 
-/// Declares a release of the program, given the struct that its JSON property contains.
+/// Declares a release of the program. The argument is the struct in its JSON property.
 macro_rules! release {
     ($release:ident: $($field:tt)*) => {
         mod $release {
@@ -186,7 +186,8 @@ macro_rules! release {
 release!(first:);
 release!(second: #[serde(default)] pub(super) land: u8,);
 
-/// Tests that a worker settles an earlier release's changes although its own release encodes a property differently, even after a write to other properties.
+/// Tests that a worker settles the changes of an earlier release although its own release encodes a property differently. It must do so even after a write to
+/// other properties.
 #[test]
 fn a_worker_with_another_encoding_writes_the_entry() {
     for writes in 0..3 {
@@ -214,7 +215,7 @@ fn a_worker_with_another_encoding_writes_the_entry() {
     }
 }
 
-/// Tests that a hash from a release with a different hash rule is ignored, so that the entity is settled as it was read.
+/// Tests that a hash of a release with a different hash rule is ignored. The entity must be settled as it was read.
 #[test]
 fn a_hash_by_an_earlier_rule_is_not_compared() {
     let (owner, key) = (EntityKey::new("S", "no_01").unwrap(), EntityKey::new("007", "S_01").unwrap());

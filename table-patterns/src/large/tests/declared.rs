@@ -71,7 +71,7 @@ fn pat_large_2_an_entity_with_an_index_and_a_feed_has_blobs_and_parts_too() {
     let etag = block_on(sendable(staff.set(Colleague::key("Sales", 223), [photo]))).unwrap();
     assert_ne!(&etag, ada.etag());
 
-    // The index entry, a copy of the entity, has the current address, and the blob can be read through it.
+    // The index entry, which is a copy of the entity, has the current address. The blob can be read through it.
     let by_email = || block_on(entities.get(Colleague::by_email("Sales", "ada"))).unwrap();
     let found = by_email().map(Versioned::into_value).unwrap();
     let read = block_on(staff.open(&found, Colleague::PHOTO_BLOB)).unwrap().unwrap();
@@ -97,7 +97,7 @@ fn pat_large_2_an_entity_with_an_index_and_a_feed_has_blobs_and_parts_too() {
     let sales = PartitionKey::new("Sales").unwrap();
     let entries = block_on(feed.read(table, &sales, &Cursor::default(), 100)).unwrap();
     let kinds: Vec<_> = entries.iter().map(|entry| entry.kind.as_str()).collect();
-    // The parts' entity types are unknown, so their deletions are recorded although the review type has no feed.
+    // The entity types of the parts are unknown. Their deletions are therefore recorded, although the review type has no feed.
     assert_eq!(kinds, ["inserted", "updated", "updated", "deleted", "deleted", "deleted"]);
 }
 

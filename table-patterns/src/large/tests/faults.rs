@@ -1,4 +1,4 @@
-//! Tests that a failure of any request leaves neither a dangling blob address in the table nor an unreferenced blob.
+//! Tests that a failure of any request leaves neither the address of a missing blob in the table nor an unreferenced blob.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ enum Step {
     Wait(u64),
 }
 
-/// A write through the handle that leaves the blobs unchanged.
+/// A write through the handle that does not change the blobs.
 #[derive(Clone, Copy, Debug)]
 enum Verb {
     Insert,
@@ -69,7 +69,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The content of an entity: its photo and its CV, each `None` if missing; `None` if the entity does not exist.
+/// The content of an entity: its photo and its CV, each `None` if it is missing. `None` if the entity does not exist.
 type Held = Option<[Option<u8>; 2]>;
 
 /// Returns the entity's expected content after a step.
@@ -99,7 +99,7 @@ fn after_write_back(verb: Verb, [photo, cv]: [Option<u8>; 2], held: Held) -> [Op
     }
 }
 
-/// The failure of one request. Its number is counted from the first request of a step to the same store.
+/// The failure of one request. The requests of a step to one store are numbered.
 #[derive(Clone, Copy, Debug)]
 enum Failure {
     /// The request has no effect.
@@ -114,7 +114,7 @@ fn failure() -> impl Strategy<Value = Failure> {
     prop_oneof![Just(Failure::Refused), Just(Failure::Lost), Just(Failure::Unversioned)]
 }
 
-/// Generates the number of the failing request. Low numbers are preferred, because a step sends few requests to the tables.
+/// Generates the number of the failing request. Low numbers are preferred, because a step sends only a few requests to the tables.
 fn number() -> impl Strategy<Value = usize> {
     prop_oneof![0_usize..2, 0_usize..12]
 }
@@ -197,8 +197,8 @@ impl Scene {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Tests that failing requests to the table or the blob store do no damage. No entity may ever refer to a missing blob, each acknowledged value must be
-    /// readable, and at the end only the blobs in use must exist. Blobs are therefore written before entities and removed after them (BLB-12).
+    /// Tests that failing requests to the table or the blob store do no damage. No entity may ever refer to a missing blob, and each acknowledged value must be
+    /// readable. At the end, only the blobs in use may exist. Blobs are therefore written before entities and removed after them (BLB-12).
     #[test]
     fn pat_large_2_no_failure_leaves_a_dangling_name_or_an_orphan(
         steps in prop::collection::vec((step(), prop::option::weighted(0.4, (number(), failure(), any::<bool>()))), 1..20),
@@ -244,7 +244,7 @@ proptest! {
     }
 }
 
-/// Tests a service that acknowledges writes without their `ETag`s. The entity has been written, so its blobs must be kept, although the caller gets an error.
+/// Tests a service that acknowledges writes without their `ETag`s. The entity has been written, so its blobs must be kept even though the caller gets an error.
 #[test]
 fn pat_large_2_an_acknowledged_write_without_an_etag_keeps_its_blobs() {
     for step in [Step::Insert(1), Step::Replace(1), Step::Set(1, true)] {

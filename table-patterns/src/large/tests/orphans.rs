@@ -3,7 +3,7 @@
 use super::*;
 use crate::migrate::Migration;
 
-/// Tests collections during which time passes and an entity changes before one of the reads. Later collections may be faster.
+/// Tests collections during which time passes, and an entity changes before one of the reads. Later collections may be faster.
 #[test]
 fn pat_large_2_a_reader_has_the_grace_period_however_long_a_collection_takes() {
     let paces = [0, 1, 4, 9, 12].into_iter().flat_map(|tenths| [(tenths, tenths), (tenths, 0)]);
@@ -62,8 +62,8 @@ fn pat_large_2_a_reader_has_the_grace_period_however_long_a_collection_takes() {
     }
 }
 
-/// Moves a table with two entities to another store, and then inserts a third entity there. The blobs are not moved. If requested, collectors run at the target
-/// during the copy or at the source after it; one always runs at the target after the copy. Returns the number of readable contents.
+/// Moves a table with two entities to another store, and then inserts a third entity there. The blobs are not moved. A collector always runs at the target
+/// after the copy. If requested, others run at the target during the copy, or at the source after it. Returns the number of contents that can be read.
 fn readable_after_a_move(collects_at_target_during: bool, collects_at_source_after: bool) -> usize {
     let (source, target) = (scene(), Engine::in_memory());
     let table = block_on(target.table::<Employee>().create_if_missing()).unwrap();
@@ -104,7 +104,7 @@ fn readable_after_a_move(collects_at_target_during: bool, collects_at_source_aft
     (0..3).filter(is_readable).count()
 }
 
-/// Shows why both stores' collectors must be stopped while a table is moved, and why the source's collector must not run again.
+/// Shows why the collectors of both stores must be stopped while a table is moved, and why the source's collector must not run again.
 #[test]
 fn pat_large_2_a_move_keeps_all_blobs_if_only_a_collector_of_the_complete_table_runs() {
     assert_eq!(readable_after_a_move(false, false), 3);
@@ -112,8 +112,8 @@ fn pat_large_2_a_move_keeps_all_blobs_if_only_a_collector_of_the_complete_table_
     assert_eq!(readable_after_a_move(false, true), 2, "the source does not have the third entity");
 }
 
-/// Marks an entity's first photo as an orphan, restores the earlier entity, and replaces the photo again. Returns `true` if the next collection keeps the first
-/// photo for a reader of the restored entity.
+/// Marks the first photo of an entity as an orphan, restores the earlier entity, and replaces the photo again. Returns `true` if the next collection keeps the
+/// first photo for a reader of the restored entity.
 fn keeps_a_restored_photo(removes_marks: bool) -> bool {
     let scene = scene();
     let photo = |byte| [PHOTO.content(content(byte, 20))];
@@ -139,7 +139,7 @@ fn pat_large_2_a_reader_has_the_grace_period_after_a_restore_without_marks() {
     assert!(!keeps_a_restored_photo(false), "the mark is older than the restore");
 }
 
-/// Tests a collection during which the entity of one blob cannot be read, as on a store with a property that cannot be represented.
+/// Tests a collection during which the entity of one blob cannot be read, because the store cannot represent one of its properties.
 #[test]
 fn pat_large_2_an_entity_that_cannot_be_read_keeps_its_blobs_and_stops_no_collection() {
     let codes = [ErrorCode::EntityMismatch, ErrorCode::Corrupted];

@@ -12,7 +12,7 @@ fn pat_large_2_several_blobs_are_one_write() {
         (scene.read(223).unwrap(), scene.read_blob(223, CV).unwrap().unwrap()),
         (Some(vec![1; 20]), vec![2; 9])
     );
-    // Each request is made to fail in turn: the first upload, the second upload, and the entity's write. None of the new blobs remains.
+    // Each request fails in turn: the first upload, the second upload, and the write of the entity. None of the new blobs remains.
     scene.blobs.heal();
     for number in 0.. {
         scene.blobs.fail_at(number, false);

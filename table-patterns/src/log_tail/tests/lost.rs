@@ -1,4 +1,4 @@
-//! Tests appends whose responses are lost. The store may return rows whose bytes differ from those written.
+//! Tests appends whose responses are lost. The store may return the rows with different bytes.
 
 use table_core::queue::QueueName;
 use table_core::selection::Point;
@@ -68,7 +68,7 @@ impl CopyRelation for Name {
     }
 }
 
-/// Makes the first transaction lose its response and return the given error instead.
+/// Makes the first transaction lose its response. The caller gets the given error instead.
 fn lose(store: &FaultyStore<Engine>, code: ErrorCode) {
     let mut is_lost = false;
     store.script(move |call, _| match call {
@@ -77,7 +77,8 @@ fn lose(store: &FaultyStore<Engine>, code: ErrorCode) {
     });
 }
 
-/// The errors that a client can receive although its transaction took effect: the outcome is unknown, or the client's HTTP stack sent the request twice.
+/// The errors that a client may receive although its transaction took effect. Either the outcome is unknown, or the HTTP stack of the client sent the request
+/// twice.
 const LOST: [ErrorCode; 2] = [ErrorCode::OperationTimedOut, ErrorCode::EntityAlreadyExists];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Tests appends of events whose participant writes a row that the store refuses.
+//! Tests appends of events for which a participant writes a row that the store refuses.
 
 use table_core::etag::IfMatch;
 use table_core::retry::Retry;
@@ -83,7 +83,7 @@ fn con_3_an_append_whose_stamps_are_all_used_ends_after_the_attempts_of_its_hand
     for _ in 0..3 {
         block_on(one.append(|stamp| Reading { sensor: 1, stamp, level: 5 })).unwrap();
     }
-    // Each stamp's key contains a row that is not the event.
+    // The key of each stamp contains a row that is not the event.
     for stored in block_on(one.newest(Reading::partition(1), 9)).unwrap() {
         block_on(readings.delete(Reading::key(1, stored.stamp), IfMatch::Any)).unwrap();
         let row = TableEntity::new("000001", format!("reading_{}", stored.stamp)).unwrap();

@@ -1,4 +1,4 @@
-//! Tests that guarded steps converge regardless of the order and number of deliveries, even if several sources claim one target.
+//! Tests that guarded steps converge, however often and in whatever order they are delivered. Several sources may claim one target.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ struct Change {
     value: Option<i32>,
 }
 
-/// Returns a history of changes with increasing versions, in which at most one source claims the target at a time.
+/// Returns a history of changes with increasing versions. At most one source claims the target at a time.
 fn history(wishes: &[(u8, bool)]) -> Vec<Change> {
     let table = TableName::new("Company").unwrap();
     let mut owner = None;
@@ -135,7 +135,7 @@ fn only_guards_of_deleted_entities_are_collected() {
 
 type Store = FaultyStore<LimitedStore<Engine>>;
 
-/// Creates a store with guards of index entries, which have no owner. The entry with each number exists if the given value is `true`.
+/// Creates a store with guards of index entries, which have no owner. `true` means that the entry with this number exists.
 fn index_entries(entries: &[(u8, bool)], is_ordered: bool) -> (Store, TableName) {
     let (engine, table, _) = setting();
     for (at, (partition, exists)) in entries.iter().enumerate() {
@@ -170,7 +170,7 @@ proptest! {
     ) {
         let (store, table) = index_entries(&entries, is_ordered);
         let store = store.pages_of(page);
-        // A step writes an entry before some request, which changes that entry's guard.
+        // Before some request, a step writes an entry, which changes the guard of that entry.
         let written = written.index(entries.len().max(1));
         let late = entries.get(written).map(|(partition, _)| {
             EntityKey::new(format!("p{partition}"), format!("entry_{written:05}")).unwrap()

@@ -9,7 +9,7 @@ use crate::outbox::fault::OutboxFault;
 use crate::outbox::registry::{Entry, KEYS, SWEEPS, entry, kept};
 use crate::paging::{Pages, none_if_missing};
 
-/// A uniform random sample of a stream of unknown length (reservoir sampling). Memory use is independent of the length.
+/// A uniform random sample of a stream of unknown length (reservoir sampling). Its memory use does not depend on this length.
 #[derive(Debug)]
 struct Sample<T> {
     items: Vec<T>,
@@ -23,7 +23,7 @@ impl<T> Sample<T> {
         Self { items: Vec::new(), most, offered: 0 }
     }
 
-    /// Offers an item. It is added, replaces a random item, or is discarded. At any time, all items offered so far are in the sample with equal probability.
+    /// Offers an item. The item is added, replaces a random item, or is discarded. At any time, all offered items are in the sample with equal probability.
     fn offer(&mut self, item: T, random: impl FnOnce() -> u64) {
         self.offered += 1;
         if self.items.len() < self.most {
@@ -37,8 +37,9 @@ impl<T> Sample<T> {
     }
 }
 
-/// Returns all active partitions, including partitions that grants keep active, and at most `most` quiet partitions, chosen at random. The result contains no
-/// duplicates. Calls `fail` with the error of each registry row that is invalid or that the store cannot represent. Holds only the returned partitions in memory.
+/// Returns all active partitions, and at most `most` quiet partitions, chosen at random. Partitions that grants keep active are included. The result contains
+/// no duplicates. Calls `fail` with the error of each registry row that is invalid or that the store cannot represent. Holds only the returned partitions in
+/// memory.
 pub(crate) async fn chosen<S: TableStore>(
     store: &S,
     registry: &str,
@@ -46,7 +47,7 @@ pub(crate) async fn chosen<S: TableStore>(
     mut fail: impl FnMut(Error) + Send,
 ) -> Result<Vec<Entry>> {
     let name = TableName::new(registry)?;
-    // A partition with a grant is active even if its registration is marked as quiet, so the grants are read first.
+    // A partition with a grant is active even if its registration is marked as quiet. Therefore, the grants are read first.
     let mut kept = kept::by_partition(store, &name).await?;
     let (mut chosen, mut quiet) = (Vec::new(), Sample::new(most));
     let mut take = |row: EntityRef<'_>| match entry(row) {

@@ -1,8 +1,8 @@
-//! Partitions that sweeps read until a given day, even if no writer registers them again. This is needed for [grants](crate::grant): a grant's bearer may write
-//! to the partition, but its credential does not permit it to register the partition.
+//! Partitions that sweeps read until a given day, even if no writer registers them again. This is needed for [grants](crate::grant): the bearer of a grant may
+//! write to the partition, but its credential does not permit it to register the partition.
 //!
-//! Each such partition has a second row in the registry table, in the partition `kept-{table}-{day}`. The day, counted from the year 1, is the first day on
-//! which no bearer may write. Grants that expire on the same day share a row. A shorter grant does not change the row of an earlier grant.
+//! Each such partition has a second row in the registry table, in the partition `kept-{table}-{day}`. The day is the first one on which no bearer may write,
+//! counted from the year 1. Grants that expire on the same day share a row. A shorter grant does not change the row of an earlier grant.
 //!
 //! A sweep of an earlier release treats these rows as registrations, and may mark them as quiet. This release ignores the mark.
 
@@ -28,11 +28,11 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) struct KeptRow {
     key: EntityKey,
     etag: ETag,
-    /// The time, in ticks, by which the last grant has expired.
+    /// The time, in ticks, at which all its grants have expired.
     until: u64,
 }
 
-/// Ensures that sweeps continue to read a partition until at least the given time, in ticks, even if the partition is marked as quiet.
+/// Ensures that sweeps read a partition at least until the given time, in ticks, even if the partition is marked as quiet.
 pub(crate) async fn keep<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -50,7 +50,7 @@ pub(crate) fn kept_rows(table: &TableName) -> KeyRange {
     KeyRange { partition_key, row_key: TextRange::ALL }
 }
 
-/// Returns the time until which a row keeps its partition active, or `None` if the row is an ordinary registration.
+/// Returns the time until which a row keeps its partition active. Returns `None` if the row is an ordinary registration.
 pub(super) fn active_until(row: EntityRef<'_>) -> Option<u64> {
     let (_, days) = row.partition_key.strip_prefix(PREFIX)?.rsplit_once('-')?;
     days.parse::<u64>().ok()?.checked_mul(ticks_of(DAY))
@@ -64,7 +64,7 @@ pub(super) fn partition_of(entry: &Entry) -> Partition {
     (entry.table.folded().to_owned(), entry.partition_key.clone())
 }
 
-/// Returns the rows that keep partitions active, grouped by partition. Each group also contains one of its rows as an [`Entry`]. Skips invalid rows.
+/// Returns the rows that keep partitions active, grouped by partition, with one of the rows of each partition as an [`Entry`]. Skips invalid rows.
 pub(super) async fn by_partition<S: TableStore>(
     store: &S,
     registry: &TableName,
@@ -81,7 +81,7 @@ pub(super) async fn by_partition<S: TableStore>(
 }
 
 impl Entry {
-    /// Returns `true` if the registry contains a row that keeps the partition active because of a grant, even if the grant has recently expired.
+    /// Returns `true` if the registry contains a row that keeps the partition active because of a grant. The grant may have expired recently.
     pub(crate) const fn is_kept(&self) -> bool {
         !self.kept.is_empty()
     }

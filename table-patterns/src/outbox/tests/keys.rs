@@ -1,4 +1,4 @@
-//! Tests that the order of the stored seal keys depends neither on clocks nor on the order in which the store returns rows.
+//! Tests that the order of the stored seal keys does not depend on clocks, nor on the order in which the store returns rows.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ fn pat_ec_4_the_key_that_was_added_last_replaces_all_others() {
             let known = keys(&engine);
             block_on(outbox.rotate_key()).unwrap();
             let added: BTreeSet<_> = keys(&engine).difference(&known).cloned().collect();
-            // Every third key is added without removing the earlier keys.
+            // Every third key is added before the earlier keys have been removed.
             if at % 3 != 1 {
                 block_on(outbox.remove_old_keys()).unwrap();
                 assert_eq!(keys(&engine), added, "key {at} of time {now}, ordered: {is_ordered}");

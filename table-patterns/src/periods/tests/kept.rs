@@ -1,4 +1,4 @@
-//! Tests entities with one table per period that have an index, a list, a feed, slots and a participant. Each table must maintain all of these.
+//! Tests entities that have one table per period, an index, a list, a feed, slots and a participant. Each table must maintain all of these.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -64,7 +64,7 @@ fn pat_hvd_5_a_table_that_another_process_has_dropped_is_created_by_the_next_wri
     assert_eq!(found.iter().map(|arrival| arrival.code.as_str()).collect::<Vec<_>>(), ["b"]);
 }
 
-/// A row added by the participant whenever a scan is written.
+/// A row that the participant adds whenever a scan is written.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Scans")]
 #[partition_key(depot)]
@@ -218,7 +218,7 @@ fn a_unit_and_participants_write_in_the_table_of_a_period() {
     block_on(unit.commit()).unwrap();
 }
 
-/// Declares an entity with a feed and with tables for one period length. Tests that expiry removes a dropped table's schema and its feed registration.
+/// Declares an entity with a feed, and with tables for one length of period. Tests that expiry removes the schema and the feed registration of a dropped table.
 macro_rules! leaves_nothing {
     ($test:ident, $period:ident) => {
         #[test]
@@ -308,6 +308,6 @@ fn handles_of_tables_that_another_process_drops_are_not_kept() {
         block_on(scans.insert(&Arrival { at, ..scan(0, "A-1") })).unwrap();
         pass(&now, 1);
     }
-    // The handles of three earlier periods, the current period and the next one may be kept.
+    // The handles of three earlier periods, of the current period and of the next one may be kept.
     assert!(scans.opened_tables() <= 5, "{}", scans.opened_tables());
 }

@@ -1,4 +1,4 @@
-//! Tests two releases writing to the same period tables concurrently, and tables dropped by other processes.
+//! Tests two releases that write to the same tables of periods at the same time, and tables that other processes have dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

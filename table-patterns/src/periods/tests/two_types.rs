@@ -1,4 +1,4 @@
-//! Tests transactions that write two entity types to one period's table.
+//! Tests transactions that write two entity types to the table of one period.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;
@@ -51,7 +51,7 @@ impl Periodic for Rollup {
 
 type Types = (Entities<Reading, Engine>, Entities<Rollup, Engine>);
 
-/// Records a reading and updates the summary of its day. Runs `before` before the first commit. Returns the number of calls of the transaction closure.
+/// Records a reading and updates the summary of its day. Runs `before` before the first commit. Returns how often the transaction's closure was called.
 async fn record(
     (readings, rollups): &Types,
     reading: &Reading,
@@ -87,7 +87,7 @@ fn a_transaction_over_two_types_of_a_period_runs_again_after_a_conflict() {
     };
     block_on(async {
         let types = of_noon().await?;
-        // These handles belong to another process, so they do not share turns with the first handles.
+        // These handles belong to another process. They do not share turns with the first handles.
         let others = (Entities::from(types.0.table().clone()), types.1.clone());
         let between = async || assert_eq!(record(&others, &reading(1, 30), async || {}).await.unwrap(), 1);
         assert_eq!(record(&types, &reading(0, 20), between).await?, 2);

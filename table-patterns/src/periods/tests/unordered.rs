@@ -1,4 +1,4 @@
-//! Tests queries over several periods, on a store that does not return pages in key order.
+//! Tests queries over several periods on a store whose pages are not in key order.
 
 use chrono::TimeDelta;
 use pollster::block_on;
@@ -42,7 +42,7 @@ proptest! {
     }
 }
 
-/// Tests that a read of several pages is in key order. Each period has more rows than fit into one page.
+/// Tests that a read of several pages is in key order. The rows of each period do not fit into one page.
 #[test]
 fn cos_1_a_read_of_several_pages_is_in_key_order_too() {
     let scattered = scattered();

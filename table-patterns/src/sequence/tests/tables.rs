@@ -1,4 +1,4 @@
-//! Tests a sequence in a unit on a different table, which may contain a sequence with the same name.
+//! Tests a sequence in a unit on a different table. That table may contain a sequence with the same name.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -1,4 +1,4 @@
-//! Tests of conditions on entities not written by the unit, on stores with and without checks.
+//! Tests conditions on entities that the unit does not write, on stores with and without checks.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -42,8 +42,8 @@ fn ward<S: TableStore + Clone + 'static>(store: &S) -> S {
     store.clone()
 }
 
-/// Puts a doctor on duty unless the other doctor is on duty. `meanwhile` runs between the first read and the commit. Each call uses a separate handle, like a
-/// separate process.
+/// Puts a doctor on duty unless the other doctor is on duty. `meanwhile` runs between the first read and the commit. Each call has its own handle, as a
+/// separate process would.
 async fn take_over<S: TableStore + Clone + 'static>(
     store: &S,
     number: u32,
@@ -110,7 +110,7 @@ fn eng_21_a_store_without_checks_refuses_a_unit_that_depends_on_nothing() {
     .unwrap();
 }
 
-/// Commits a note together with each kind of condition, and returns the doctor's version before and after.
+/// Commits a note together with each kind of condition. Returns the doctor's version before and after.
 async fn with_conditions<S: TableStore + Clone + 'static>(store: &S) -> Result<[table_core::ETag; 2]> {
     let doctors = store.entities::<Doctor>();
     doctors.insert(&doctor(1)).await?;
@@ -159,7 +159,7 @@ fn eng_21_a_required_absence_is_named_if_it_does_not_hold() {
     .unwrap();
 }
 
-/// Tests a unit that found no row, and then requires the row. No other writer has changed the row, so the commit fails with the store's own error.
+/// Tests a unit that finds no row and then requires the row. No other writer has changed the row, so the commit fails with the store's own error.
 #[test]
 fn upd_2_an_entity_that_was_read_as_absent_and_is_required_is_not_found() {
     let store = ward(&Engine::in_memory());

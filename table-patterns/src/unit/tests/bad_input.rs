@@ -1,4 +1,4 @@
-//! Tests that units reject bad input: each message says how to correct the input, and nothing is written.
+//! Tests that units refuse bad input. Each message must say how to correct the input, and nothing may be written.
 
 use pollster::block_on;
 use table_core::entity::Versioned;

@@ -1,4 +1,4 @@
-//! Tests of changes to entities whose rows contain undeclared properties: slots of a series, properties of a newer program version, and copies.
+//! Tests changes to entities whose rows contain undeclared properties, such as slots of a series, properties of a newer program version, or copies.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -172,7 +172,7 @@ fn a_change_of_an_old_version_writes_nothing() {
     assert_eq!(row(&series).entity.note.as_deref(), Some("urgent"));
 }
 
-/// An action between the creation of a unit and its commit.
+/// An action after a unit was created and before it is committed.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// The unit reads the ticket.
@@ -193,7 +193,7 @@ enum Write {
     Delete,
 }
 
-/// Tests all sequences of reads and other writers' writes.
+/// Tests all sequences of reads by the unit and writes by others.
 #[test]
 fn a_unit_commits_only_if_every_version_that_it_read_or_writes_is_the_stored_one() {
     use Step::{Find, Read, Remove, Set};
@@ -275,7 +275,7 @@ fn a_transaction_runs_again_if_it_has_read_two_versions_of_a_row() {
     done.unwrap();
     assert_eq!((runs, row(&series).slot(9)), (2, Some(&42)));
 
-    // A version read outside the unit remains outdated.
+    // A version that was read outside the unit remains outdated.
     let done = block_on(tickets.transaction(Ticket::partition("contoso"), async |unit| {
         unit.get(Ticket::key("contoso", 7)).await?;
         unit.update(&outdated, |ticket| ticket.note = None).map(drop)

@@ -1,4 +1,4 @@
-//! Tests that a unit counts its uncommitted writes, of which it warns when it is dropped.
+//! Tests that a unit counts its uncommitted writes. It warns of them when it is dropped.
 
 use pollster::block_on;
 use table_core::__private::Uncommitted;

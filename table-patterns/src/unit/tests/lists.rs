@@ -1,4 +1,4 @@
-//! Tests of transactions that compete with other writers for rows derived from their entities.
+//! Tests transactions that compete with other writers for the rows derived from their entities.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn job(number: u32) -> Job {
     Job { tenant: "t".into(), number, agent: 9 }
 }
 
-/// Returns a handle whose first `times` submits each lose the race for an agent's list.
+/// Returns a handle whose first `times` submits all lose the race for an agent's list.
 fn losing(times: u32, attempts: usize) -> (FaultyStore<Engine>, Entities<Job, FaultyStore<Engine>>) {
     let store = FaultyStore::new(Engine::in_memory());
     let retry = Retry::new(attempts, Duration::from_micros(1), Duration::from_micros(10));

@@ -13,7 +13,7 @@ struct Act {
     number: u32,
     status: u8,
     agent: u32,
-    /// The request that fails, and a flag that is `true` if the request is applied before it fails.
+    /// The request that fails. The flag is `true` if the request is applied before it fails.
     fault: Option<(usize, bool)>,
 }
 
@@ -58,7 +58,7 @@ impl Act {
 }
 
 proptest! {
-    /// Tests that, for any writes and failures, the indexes, the feed, the audit rows and the intents match the committed changes.
+    /// Tests that the indexes, the feed, the audit rows and the intents match the committed changes, for any writes and failures.
     #[test]
     fn pat_intra_4_every_verb_maintains_all_patterns_of_the_entity(acts in proptest::collection::vec(act(), 1..25)) {
         let (store, tickets) = desk();

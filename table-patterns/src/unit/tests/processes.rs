@@ -1,4 +1,4 @@
-//! Tests of transactions in several processes on one partition. Each handle represents one process, and time is virtual.
+//! Tests transactions of several processes on one partition. Each handle represents a process, and time is virtual.
 
 mod edges;
 mod feed_head;
@@ -118,8 +118,8 @@ async fn post<S: TableStore + Clone + 'static>(counters: &Entities<Counter, S>) 
     attempts.into_inner()
 }
 
-/// Posts a few times in one process while other processes post in an endless loop. Returns the largest numbers of attempts per transaction, in this process and
-/// in the others.
+/// Posts a few times in one process while other processes post in an endless loop. Returns the largest number of attempts per transaction in this process, and
+/// the largest in the others.
 fn contest(run: &Run, slow: &Counters, times: usize, others: &[Counters]) -> (usize, usize) {
     let (is_over, posts) = (AtomicBool::new(false), AtomicUsize::new(0));
     let (most, most_of_others) = (AtomicUsize::new(0), AtomicUsize::new(0));

@@ -1,4 +1,4 @@
-//! Tests that a unit writes series slots only in its table and partition.
+//! Tests that a unit writes slots of a series only in its own table and partition.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -19,7 +19,7 @@ struct Balances {
     page: u32,
 }
 
-/// Balances in another table, with the same keys.
+/// Balances with the same keys in another table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Archive")]
 #[partition_key(tenant)]

@@ -1,4 +1,4 @@
-//! Tests that the steps recorded by group-committed transactions leave the state of the last change.
+//! Tests steps that transactions record and that are committed in groups. They must leave the state of the last change.
 
 use futures_util::future::join_all;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ struct Line {
     phone: i32,
 }
 
-/// The copy of a line in another table, written by a step.
+/// The copy of a line in another table. A step writes it.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Phones")]
 #[partition_key(tenant)]
@@ -33,7 +33,7 @@ struct Listing {
 
 type Lines = Entities<Line, Engine, Outbox<Engine, Engine>>;
 
-/// A change to a line: its number, and the new phone; `None` deletes the line.
+/// A change to a line. It contains the line's number and the new phone; `None` deletes the line.
 type Change = (u32, Option<i32>);
 
 /// Changes a line, and records a step that changes its copy in the same way.
@@ -56,7 +56,7 @@ async fn change(lines: &Lines, (number, phone): Change) -> Result<()> {
     done.await.map(drop)
 }
 
-/// Makes all changes at the same time, in groups, and performs their steps. Returns each line's phone and the phone in its copy.
+/// Makes all changes at the same time, in groups, and performs their steps. Returns the phone of each line and the phone in its copy.
 async fn phones_after(changes: &[Change]) -> Result<Vec<[Option<i32>; 2]>> {
     let store = Engine::in_memory();
     let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("work")?);

@@ -1,4 +1,4 @@
-//! Virtual time for tests: tasks run one at a time, and the clock jumps to the next event when no task can run. A seed determines the entire run.
+//! Virtual time for tests. Tasks run one at a time. When no task can run, the clock jumps to the next event. A seed determines the entire run.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -23,14 +23,14 @@ use table_core::transaction::Transaction;
 
 use crate::unit::reservation::PREFIX;
 
-/// A virtual clock, shared by all tasks of a test.
+/// A virtual clock that all tasks of a test share.
 #[derive(Clone, Default)]
 pub(super) struct Timeline(Arc<Mutex<Schedule>>);
 
 #[derive(Default)]
 struct Schedule {
     now: Duration,
-    /// The wake-up channels of the sleeping tasks, ordered by wake-up time and then by the start of the sleep.
+    /// The channels that wake the sleeping tasks, ordered by the time of the wake-up and then by the start of the sleep.
     due: BTreeMap<(Duration, usize), oneshot::Sender<()>>,
     asleep: usize,
 }
@@ -95,7 +95,7 @@ impl Timeline {
     }
 }
 
-/// A distant store. Each request takes between one and two times the latency, half of it before the request is executed.
+/// A distant store. Each request takes between one and two times the latency. Half of that time passes before the request is executed.
 #[derive(Clone)]
 pub(super) struct Distant<S> {
     pub(super) inner: S,
@@ -110,7 +110,7 @@ pub(super) struct Distant<S> {
 #[derive(Default)]
 pub(super) struct Sent {
     pub(super) transactions: AtomicUsize,
-    /// The number of transactions that delete other transactions' reservations. A transaction deletes its own reservation unconditionally.
+    /// The number of transactions that delete the reservations of other transactions. A transaction deletes its own reservation unconditionally.
     pub(super) expiries: AtomicUsize,
 }
 

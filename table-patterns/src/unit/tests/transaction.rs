@@ -1,4 +1,4 @@
-//! Tests of transactions: reads still current at the commit, fair turns, group commits, and forwarded errors.
+//! Tests transactions: reads that are still current at the commit, fair turns, group commits, and forwarded errors.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
@@ -116,7 +116,7 @@ async fn transfer(accounts: &Accounts, cents: i64, runs: &AtomicUsize) -> Result
     Ok(done.into_value())
 }
 
-/// Returns a runtime without delays. The timeout for turns ends immediately if `is_impatient` is `true`, and otherwise never.
+/// Returns a runtime without delays. If `is_impatient` is `true`, the timeout for turns ends immediately. Otherwise, it never ends.
 pub(super) fn pace(is_impatient: bool) -> Runtime {
     Runtime::new().sleep_by(move |time| {
         let is_endless = time >= Duration::from_secs(2) && !is_impatient;

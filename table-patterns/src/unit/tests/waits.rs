@@ -1,5 +1,5 @@
-//! Tests of transactions that wait for each other in one process: slow closures, closures that wait for another caller, and callers that stop polling.
-//! Time is virtual.
+//! Tests transactions of one process that wait for each other: slow closures, closures that wait for another caller, and callers that stop polling. Time is
+//! virtual.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::EntityStore;
 use crate::sequence::GaplessSequence;
 use crate::unit::tests::timeline::Timeline;
 
-/// The behaviour of one caller.
+/// The behaviour of a caller.
 #[derive(Clone, Copy, Debug)]
 enum Caller {
     Plain,
@@ -26,7 +26,7 @@ enum Caller {
     Holds,
     /// A caller whose closure waits for that mutex.
     Needs,
-    /// A caller that polls its transaction a few times, and then either drops the transaction or keeps it without polling.
+    /// A caller that polls its transaction a few times. It then either drops the transaction or keeps it without polling.
     Leaves {
         polls: usize,
         is_kept: bool,
@@ -46,7 +46,7 @@ fn callers() -> impl Strategy<Value = Vec<(u64, Caller)>> {
 
 const SLOW: Duration = Duration::from_mins(5);
 
-/// The maximum duration of a transaction with a fast closure. It allows for several turn timeouts, but not for another caller's closure.
+/// The longest duration of a transaction with a fast closure. It allows for several timeouts of turns, but not for the closure of another caller.
 const LONGEST: Duration = Duration::from_mins(1);
 
 /// Increments the counter and inserts an entry with the next number, after `pause`.

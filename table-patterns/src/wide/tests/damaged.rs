@@ -1,8 +1,8 @@
-//! Tests that only a write that replaces all parts makes a corrupted wide entity readable again.
+//! Tests corrupted wide entities. Only a write that replaces all parts makes them readable again.
 
 use super::*;
 
-/// Corruption of one part, caused by another tool or an incomplete copy. Parts are counted from 1.
+/// The corruption of one part by another tool or an incomplete copy. Parts are counted from 1.
 #[derive(Clone, Debug)]
 enum Damage {
     Delete(usize),

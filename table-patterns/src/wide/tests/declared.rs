@@ -1,8 +1,9 @@
-//! Tests wide declarations, and rows written by a program with a different declaration.
+//! Tests declarations of wide entities, and rows that a program with a different declaration has written.
 
 use super::*;
 
-/// Tests a declaration with different part boundaries. Properties stored under the old declaration are found, and are then written into their new parts.
+/// Tests a declaration with different boundaries between its parts. Properties stored under the old declaration are found, and are then written into their new
+/// parts.
 #[test]
 fn pat_wide_4_a_property_that_was_moved_to_another_part_is_found() {
     #[derive(Wide, Debug)]
@@ -87,7 +88,7 @@ fn pat_wide_4_a_value_that_an_older_program_writes_into_the_old_part_is_reported
     assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
     assert_eq!(error.key(), Some(("0000000001", "02014")), "{error}");
     assert!(block_on(newer.update(key(), |whole| whole.a = Some(2))).is_err());
-    // This call states the same number of stored parts as the first conversion.
+    // This call passes the same number of stored parts as the first conversion.
     assert!(block_on(newer.resize(key(), 1)).unwrap());
     let (found, _) = block_on(newer.get(key())).unwrap().unwrap();
     assert_eq!([found.a, found.b, found.c], [a, b, c]);
@@ -160,7 +161,7 @@ fn pat_wide_1_a_list_with_another_length_than_its_slots_is_refused() {
     assert!(error.to_string().contains("365 values for 366 slots"), "{error}");
 }
 
-/// Tests that a manual implementation of [`Wide`] works, for types unsupported by the derive.
+/// Tests a manual implementation of [`Wide`], for types that the derive macro does not support.
 #[test]
 fn pat_wide_2_a_manual_implementation_is_written_and_read() {
     #[derive(Entity, Clone, Debug, PartialEq)]
@@ -205,7 +206,7 @@ fn pat_wide_2_a_manual_implementation_is_written_and_read() {
     assert_eq!(block_on(table.get(Counted::key(1, 2014))).unwrap().unwrap().0, whole);
 }
 
-/// A declaration of a year, extended from two parts by a third part for counts added later.
+/// A declaration of a year. A third part for counts that were added later extends the two parts.
 #[derive(Wide, Debug)]
 #[entity(table = "MessageCounts")]
 #[partition_key(employee)]
@@ -237,13 +238,13 @@ fn pat_wide_4_entities_are_resized_to_more_parts_and_back() {
         assert!(block_on(grown.resize(grown_key(), stored)).unwrap_err().is_invalid_input());
     }
     block_on(counts.insert(&year_of(1))).unwrap();
-    // Two parts are stored, neither one nor four. The conversion must not mistake a lost part for a part that was never declared.
+    // The entity has two stored parts, and not one or four. The conversion must not mistake a lost part for a part that was never declared.
     for stored in [1, 4] {
         let error = block_on(grown.resize(grown_key(), stored)).unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")), "{stored}");
     }
     assert_eq!(days(&counts), vec![Some(1); 366]);
-    // Another writer commits first in one attempt.
+    // In one attempt, another writer commits first.
     store.heal();
     store.script(|call, at| match (call, at) {
         (Call::Submit, 1) => Fault::Before(ErrorCode::UpdateConditionNotSatisfied),
@@ -261,7 +262,7 @@ fn pat_wide_4_entities_are_resized_to_more_parts_and_back() {
         &version,
     ))
     .unwrap();
-    // The older program converts the entity back, which drops properties unknown to it.
+    // The older program converts the entity back. It removes the properties that it does not know.
     assert!(block_on(counts.get(key())).is_err());
     assert!(block_on(counts.resize(key(), 3)).unwrap());
     assert_eq!(days(&counts), vec![Some(2); 366]);

@@ -1,4 +1,4 @@
-//! Tests a release whose header declares a property stored in a part by an earlier release.
+//! Tests a release whose header declares a property that an earlier release has stored in a part.
 
 use super::*;
 
@@ -51,7 +51,7 @@ impl Wide for Later {
     }
 }
 
-/// Stores an entity with the earlier release, and returns both releases' handles.
+/// Stores an entity with the earlier release. Returns the handles of both releases.
 fn stored() -> (WideTable<Earlier, Engine>, WideTable<Later, Engine>) {
     let store = Engine::in_memory();
     let earlier = block_on(store.wide::<Earlier>().create_if_missing()).unwrap();

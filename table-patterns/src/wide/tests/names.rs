@@ -3,7 +3,7 @@
 use super::*;
 use crate::wide::check::{check_names, check_parts};
 
-/// A declaration with so many slots that the compiler could not compare their names pairwise.
+/// A declaration with so many slots that the compiler could not compare each pair of their names.
 #[derive(Wide, Clone, Debug, PartialEq)]
 #[entity(table = "Samples")]
 #[partition_key(device)]
@@ -39,7 +39,7 @@ proptest! {
     }
 }
 
-/// An entity with a key field that is also stored as a property, because the field's value cannot be computed from the bucket in the key.
+/// An entity with a key field that is also stored as a property, because the value of the field cannot be computed from the bucket in the key.
 #[derive(Entity, Clone)]
 #[entity(table = "Counted", kind = "Counted")]
 #[partition_key("bucket_", bucket(day1, 4))]
@@ -68,7 +68,7 @@ impl Wide for Full {
     }
 }
 
-/// Returns the panic message of a check that refuses a declaration; an empty string if it accepts the declaration.
+/// Returns the panic message of a check that refuses a declaration. Returns an empty string if the check accepts the declaration.
 fn refusal(check: fn()) -> String {
     let refused = std::panic::catch_unwind(check).err();
     refused

@@ -1,4 +1,4 @@
-//! Tests that no value is lost if releases with different slot ranges, numbers of parts and slot fields write the same entity.
+//! Tests releases with different ranges of slots, numbers of parts and slot fields that write the same entity. No value may be lost.
 
 mod declarations;
 
@@ -11,15 +11,15 @@ use declarations::{DAYS, HOURS, Release, Values, halves, hundred, nine, twelve};
 
 #[derive(Clone, Debug)]
 enum Act {
-    /// Sets values with a patch. Omits values with numbers not declared by the release.
+    /// Sets values with a patch. Values whose numbers the release does not declare are omitted.
     Set(Values),
     /// Sets a slot whose number is not declared for its field.
     SetOutside,
     Update(usize, i32),
     InsertOrReplace(Values),
-    /// Replaces the entity, alone or in a unit of work, conditional on the version read by another release.
+    /// Replaces the entity, alone or in a unit of work. The write requires the version that another release has read.
     Replace(usize, Way, Values),
-    /// Deletes the entity, alone or in a unit of work, conditional on the version read by another release, then inserts it again.
+    /// Deletes the entity, alone or in a unit of work, and then inserts it again. The delete requires the version that another release has read.
     Delete(usize, Way, Values),
     Resize(usize),
 }
@@ -30,7 +30,7 @@ enum Way {
     Unit,
 }
 
-/// An entity type in the wide entities' table and partitions, used to create units of work.
+/// An entity type in the table and partitions of the wide entities. It is needed to create units of work.
 #[derive(Entity, Clone, Debug)]
 #[entity(table = "Counts")]
 #[partition_key(employee)]
@@ -113,7 +113,7 @@ fn program<R: Release>() -> Program {
     }
 }
 
-/// Returns all stored values of each number, under any name and in any part.
+/// Returns all stored values of each number, whatever their names and parts.
 fn stored(store: &Engine) -> BTreeMap<usize, BTreeSet<i32>> {
     let rows = block_on(store.untyped("Counts").unwrap().query(Selection::partition("0000000001")).collect());
     let mut found: BTreeMap<usize, BTreeSet<i32>> = BTreeMap::new();
@@ -130,7 +130,7 @@ fn stored(store: &Engine) -> BTreeMap<usize, BTreeSet<i32>> {
     found
 }
 
-/// Returns only the values with numbers declared by a release.
+/// Returns only the values whose numbers a release declares.
 fn declared(program: &Program, values: &Values) -> Values {
     values
         .iter()
@@ -179,7 +179,7 @@ proptest! {
                     prop_assert!(other.is_none_or(|(parts, _)| parts == program.parts), "{:?}", act);
                     model = declared(program, values);
                 }
-                // A conversion keeps the value under the declared name. If two names have different values, the kept value may be the earlier one.
+                // A conversion keeps the value under the declared name. If two names have different values, it may keep the earlier one.
                 (Ok(()), Act::Resize(_)) => {
                     let (found, _) = (program.read)(&store).unwrap().unwrap();
                     for (number, value) in found {

@@ -12,12 +12,11 @@ use super::*;
 const SECOND: u64 = 10_000_000;
 const HOUR: u64 = 3_600 * SECOND;
 
-/// A handler that sends to several destinations. Destinations whose names begin with `dead` are always down; all destinations are down while
-/// `are_down` is `true`.
+/// A handler that sends to several destinations. Destinations whose names begin with `dead` are always down. While `are_down` is `true`, all destinations are.
 #[derive(Clone, Default)]
 struct Webhooks {
     are_down: Arc<AtomicBool>,
-    /// If `true`, each call yields at its start, so that all concurrent calls have begun before the first call ends.
+    /// If `true`, each call yields at its start. All concurrent calls then begin before the first call ends.
     is_slow: bool,
     error: Option<Error>,
     sent: Arc<Mutex<BTreeSet<String>>>,

@@ -1,4 +1,4 @@
-//! Tests workers and sweeps whose clocks differ from the queue's clock, and sweeps that run while a row is processed.
+//! Tests workers and sweeps whose clocks differ from the clock of the queue. Sweeps also run while a row is processed.
 
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::outbox::notes::Note;
 use crate::outbox::rows::Pending;
 
 const SECOND: u64 = 10_000_000;
-/// How far a clock is ahead, in seconds.
+/// The numbers of seconds by which a clock is ahead.
 const AHEAD: [u64; 4] = [0, 20, 60 * 60, 9 * 24 * 60 * 60];
 
 /// Returns an outbox whose process has a clock that is ahead.
@@ -57,10 +57,10 @@ fn pat_ec_7_a_row_waits_for_its_next_attempt_with_any_clock_of_the_worker() {
 struct Beside {
     world: (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>),
     table: TableName,
-    /// The outbox of the sweep.
+    /// The outbox that the sweep uses.
     swept: Outbox<Engine, Engine>,
     other: Arc<Worker<Engine, Engine>>,
-    /// The seconds that pass before the handler extends its lease; `None` if it does not extend it.
+    /// The seconds that pass before the handler extends its lease. `None` if it does not extend the lease.
     keeps_after: Option<u64>,
     /// `true` if each attempt fails.
     fails: bool,
@@ -85,8 +85,8 @@ impl Handler<Mail> for Beside {
     }
 }
 
-/// Processes rows while a sweep and another worker run. Returns the number of rows that the other worker processed, the metrics of the worker, and the number
-/// of rows that are still pending.
+/// Processes rows while a sweep and another worker run. Returns the number of rows that the other worker has processed, the metrics of the worker, and the
+/// number of rows that are still pending.
 fn process(
     (worker_ahead, other_ahead, sweep_ahead): (u64, u64, u64),
     lease: Duration,
@@ -160,12 +160,12 @@ fn pat_ec_8_a_note_during_an_attempt_loses_no_outcome() {
     }
 }
 
-/// A handler that adds a sweep's note to the row during its call, as if the store's clock were ahead of the queue's clock.
+/// A handler during whose call a sweep adds a note to the row, as if the store's clock were ahead of the queue's clock.
 struct Noted {
     engine: Engine,
     time: Arc<AtomicU64>,
     table: TableName,
-    /// The seconds that pass before the handler extends its lease; `None` if it does not extend it.
+    /// The seconds that pass before the handler extends its lease. `None` if it does not extend the lease.
     keeps_after: Option<u64>,
     /// `true` if each attempt fails.
     fails: bool,

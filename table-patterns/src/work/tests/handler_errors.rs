@@ -1,4 +1,4 @@
-//! Tests the errors that handlers return: outages never turn a message into poison, but repeated failures do.
+//! Tests the errors that handlers return. Outages never turn a message into poison, but repeated failures do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use super::{Mail, Nothing, outbox, record};
 use crate::outbox::Outbox;
 use crate::work::{self, Handler, PoisonEntry, Runtime, WorkMetrics, Worker};
 
-/// The error codes that the `Handler` documentation lists as outages.
+/// The error codes that the documentation of `Handler` lists as outages.
 const OUTAGES: [ErrorCode; 21] = [
     ErrorCode::ServerBusy,
     ErrorCode::OperationTimedOut,
@@ -38,7 +38,7 @@ const OUTAGES: [ErrorCode; 21] = [
     ErrorCode::PopReceiptMismatch,
 ];
 
-/// Some of the error codes that the `Handler` documentation lists as failures.
+/// Some of the error codes that the documentation of `Handler` lists as failures.
 const FAILURES: [ErrorCode; 9] = [
     ErrorCode::InvalidInput,
     ErrorCode::ResourceNotFound,
@@ -71,7 +71,7 @@ impl Handler<Mail> for Panicking {
     }
 }
 
-/// For a day, runs a worker every 20 minutes with one message and a handler that always fails with `error`.
+/// Runs a worker every 20 minutes for a day, with one message and a handler that always fails with `error`.
 fn fail_for_a_day(error: Error) -> (WorkMetrics, Vec<PoisonEntry>) {
     let (outbox, engine, time) = outbox();
     let table = TableName::new("Company").unwrap();
@@ -163,7 +163,7 @@ fn pat_ec_5_a_clock_that_jumps_at_any_reading_delays_a_retry_by_minutes_at_most(
         let jumping = Outbox::with_runtime(engine.clone(), engine.clone(), outbox.queue().clone(), pace);
         let worker = Worker::new(jumping).handler(Failing(work::outage("no answer")));
         block_on(worker.run_once()).unwrap();
-        // This is slightly more than twice a worker's longest wait, which is 20 minutes.
+        // The longest wait of a worker is 20 minutes. This is slightly more than twice that time.
         time.fetch_add(41 * 600_000_000, Ordering::SeqCst);
         let other = Worker::new(outbox.clone()).handler(Nothing);
         block_on(other.run_until_idle()).unwrap();

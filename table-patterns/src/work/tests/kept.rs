@@ -1,4 +1,4 @@
-//! Tests sweeps over partitions with grants. The grants' bearers may write neither to the registry nor to the queue.
+//! Tests sweeps over partitions with grants. The bearers of the grants may not write to the registry or to the queue.
 
 use std::time::Duration;
 

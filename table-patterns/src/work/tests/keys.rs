@@ -1,8 +1,8 @@
-//! Tests programs that temporarily cannot read an outbox's keys, for example because a signature has expired.
+//! Tests programs that cannot read the keys of an outbox for a while, for example because a signature has expired.
 
 use super::*;
 
-/// Creates an outbox with the same queue on a fault-injecting wrapper of the store. Returns both.
+/// Creates an outbox with the same queue on a store that injects faults into the original store. Returns both.
 fn faulty(outbox: &Outbox<Engine, Engine>) -> (Outbox<FaultyStore<Engine>, Engine>, FaultyStore<Engine>) {
     let store = FaultyStore::new(outbox.store().clone());
     let queue = outbox.queue().clone();
@@ -51,7 +51,7 @@ fn pat_ec_4_a_message_with_an_unknown_key_does_not_make_a_program_forget_its_key
     block_on(engine.create_table(&table)).unwrap();
     let (program, store) = faulty(&outbox);
     submit(&program, &table).unwrap();
-    // An intent sealed with an unknown key is checked while the store denies access to the keys.
+    // The store denies access to the keys while an intent with an unknown key is checked.
     let sales = PartitionKey::new("Sales").unwrap();
     store.script(|_, _| Fault::Before(ErrorCode::AuthenticationFailed));
     let is_genuine = block_on(program.is_genuine(&table, &sales, "{}", Some("00000000.AAAA")));

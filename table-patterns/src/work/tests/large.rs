@@ -1,10 +1,10 @@
-//! Tests messages whose text grows when they move from the work queue into a poison entry.
+//! Tests messages whose text grows when they become poison entries.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// A handler that fails with the given error, or succeeds if the error is `None`.
+/// A handler that fails with the given error. If the error is `None`, it succeeds.
 struct Refusing(Arc<std::sync::Mutex<Option<String>>>);
 
 impl Handler<Mail> for Refusing {
@@ -16,7 +16,7 @@ impl Handler<Mail> for Refusing {
     }
 }
 
-/// Generates strings in which one character is repeated fewer than `most` times. Most of the possible characters must be escaped.
+/// Generates strings in which one character is repeated fewer than `most` times. Most of these characters must be escaped.
 fn text(most: usize) -> impl Strategy<Value = String> {
     let letter = prop_oneof![Just('"'), Just('\\'), Just('\u{1}'), Just('\u{FFFE}'), Just('é'), Just('a')];
     (letter, 0..most).prop_map(|(letter, count)| letter.to_string().repeat(count))

@@ -1,4 +1,5 @@
-//! Tests workers on stores that count the whole updated row towards a transaction's size. On such a store, a transaction can claim only a few large rows.
+//! Tests workers on stores that count each updated row completely towards the size of a transaction. On such a store, a transaction can claim only a few large
+//! rows.
 
 use std::fmt;
 use std::sync::atomic::AtomicUsize;
@@ -10,7 +11,7 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 
 use super::*;
 
-/// A store that, like Cosmos DB, refuses a transaction of several operations if the total size of the changed rows is too large.
+/// A store that refuses a transaction of several operations if the changed rows are too large in total, as Cosmos DB does.
 #[derive(Clone)]
 struct Whole {
     engine: Engine,
@@ -127,7 +128,7 @@ fn egt_3_a_page_of_rows_that_are_too_large_for_one_claim_is_claimed_in_parts() {
     }
 }
 
-/// A handler that runs for more than half of the lease, and then extends the lease. Meanwhile, the store has begun to refuse large transactions.
+/// A handler that runs for more than half of the lease, and then extends it. In the meantime, the store has begun to refuse large transactions.
 struct Slow {
     store: Whole,
     time: Arc<AtomicU64>,

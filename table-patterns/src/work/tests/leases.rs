@@ -1,4 +1,4 @@
-//! Tests workers with different lease durations on one queue.
+//! Tests workers with leases of different lengths on one queue.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ impl Handler<Mail> for Extended {
 
 #[test]
 fn pat_ec_7_claims_are_extended_if_the_lease_was_extended_while_they_were_written() {
-    // The slow request claims the first row, or begins the second one.
+    // The slow request either claims the first row or begins the second one.
     for slow in 1..=2 {
         let (outbox, engine, time) = outbox();
         let table = TableName::new("Company").unwrap();

@@ -1,4 +1,4 @@
-//! Tests how often workers retry work that they cannot do, while sweeps run and the partition changes.
+//! Tests how often workers retry work that they cannot do. Meanwhile, sweeps run and the partition changes.
 
 use table_core::ValueRef;
 use table_core::row::RowWriter;
@@ -23,7 +23,7 @@ impl Handler<Mail> for Fails {
 enum Record {
     /// The handler fails with this code.
     Fails(ErrorCode),
-    /// The intent is in a message, and the handler fails with this code.
+    /// The intent is in a message. The handler fails with this code.
     FailsInMessage(ErrorCode),
     /// The intent is in a later format.
     Later { is_sealed: bool },
@@ -85,7 +85,7 @@ fn pat_ec_4_work_that_cannot_be_done_is_tried_rarely_and_has_few_messages() {
         if let Record::Later { .. } = kind {
             continue;
         }
-        // Another program can do the work. It starts once the work's delay has passed, which is at most `redelivery.max`.
+        // Another program can do the work. It starts once the delay of the work has passed, which is at most `redelivery.max`.
         time.fetch_add(10 * MINUTE + MINUTE / 30, Ordering::SeqCst);
         let newer = Worker::new(outbox.clone()).handler(Nothing);
         block_on(newer.run_until_idle()).unwrap();

@@ -7,7 +7,7 @@ use table_core::runtime::ticks_of;
 
 use super::*;
 
-/// A handler that records the changed entity of each call.
+/// A handler that records the changed entity for each call.
 #[derive(Clone, Default)]
 struct Seen(Arc<Mutex<BTreeSet<String>>>);
 

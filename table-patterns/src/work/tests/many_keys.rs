@@ -1,4 +1,4 @@
-//! Tests records with many index keys that another program has written.
+//! Tests records of another program that contain many index keys.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Tests deliveries of messages for partitions with many rows, and for partitions into which another program continuously inserts rows.
+//! Tests the delivery of messages for partitions with many rows, and for partitions into which another program continuously inserts rows.
 
 use proptest::prelude::*;
 use table_core::ValueRef;
@@ -11,7 +11,7 @@ use super::*;
 
 const SECOND: u64 = 10_000_000;
 
-/// Returns a row that cannot be processed yet, because another worker has claimed it or it waits for its next attempt.
+/// Returns a row that cannot be processed yet. Another worker has claimed it, or it waits for its next attempt.
 fn waiting(now: u64, wait: u64) -> Row {
     let (until, wait) = (i64::try_from(now + wait).unwrap(), i64::try_from(wait).unwrap());
     let mut writer = RowWriter::new();
@@ -32,7 +32,7 @@ impl Handler<Mail> for After {
 
 #[test]
 fn pat_ec_7_rows_that_are_inserted_during_a_delivery_delay_no_other_message_for_long() {
-    /// How often the other program inserts a page of rows.
+    /// The number of times that the other program inserts a page of rows.
     const PAGES: usize = 1_500;
     for is_waiting in [false, true] {
         let (outbox, engine, time) = outbox();
@@ -74,8 +74,8 @@ fn pat_ec_7_rows_that_are_inserted_during_a_delivery_delay_no_other_message_for_
         block_on(worker.run_once()).unwrap();
         let (asked, metrics) = (asked.load(Ordering::SeqCst), worker.metrics());
         assert!(metrics.done == 1 && asked < 1_200, "{asked} requests, waiting: {is_waiting}, {metrics:?}");
-        // Rows that are not due are read faster than they are inserted, so the delivery reaches the last row and deletes its message. Other messages cover
-        // these rows.
+        // Rows that are not due are read faster than they are inserted. The delivery therefore reaches the last row and deletes its message. Other messages
+        // cover these rows.
         let remaining = u64::from(!is_waiting);
         assert_eq!(block_on(outbox.backlog()).unwrap().waiting, remaining, "waiting: {is_waiting}");
     }
@@ -102,7 +102,7 @@ struct Backlog {
 }
 
 impl Backlog {
-    /// Creates a backlog in which the rows that are not due have the given numbers. Each page contains one row.
+    /// Creates a backlog. The rows that are not due have the given numbers. Each page contains one row.
     fn new(rows: impl Iterator<Item = usize>, wait: u64) -> Self {
         let (plain, engine, time) = outbox();
         let (table, sales) = (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());

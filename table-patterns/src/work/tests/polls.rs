@@ -20,7 +20,7 @@ fn pat_ec_5_the_delay_after_a_failed_receive_restarts_once_the_queue_has_respond
         move |delay: Duration| {
             let mut sleeps = sleeps.lock().unwrap();
             sleeps.push(delay);
-            // The queue is missing, then exists and is empty for one request, and then is missing again.
+            // At first, the queue is missing. It then exists and is empty for one request, and is missing again afterwards.
             match sleeps.len() {
                 FAILURES => drop(block_on(engine.create_queue(&queue)).unwrap()),
                 made if made == FAILURES + 1 => block_on(engine.delete_queue(&queue)).unwrap(),

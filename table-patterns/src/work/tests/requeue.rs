@@ -1,4 +1,4 @@
-//! Tests that poison entries can be requeued or discarded in bulk even if one entry cannot be moved.
+//! Tests that all poison entries can be requeued or discarded at once, even if one of them cannot be moved.
 
 use std::time::Duration;
 
@@ -83,7 +83,8 @@ fn pat_ec_4_an_entry_that_cannot_be_moved_stops_no_other() {
     assert!(refused > 3, "{refused}");
 }
 
-/// Makes a poison row pending again without resetting its attempts, as if a worker had died after writing the poison entry but before moving the row.
+/// Makes a poison row pending again without resetting its attempts. This simulates a worker that has died after it wrote the poison entry and before it moved
+/// the row.
 fn unmove(engine: &Engine, table: &TableName) {
     let partition = PartitionKey::new("Sales").unwrap();
     let limits = engine.capabilities().limits;
@@ -144,7 +145,7 @@ fn pat_ec_4_entries_that_another_operator_has_moved_in_the_meantime_end_no_call(
     for requeues in [true, false] {
         let (outbox, _, time, _) = poisoned();
         let is_first = std::sync::atomic::AtomicBool::new(true);
-        // While this operator is deciding, the entries become visible again, and another operator moves them.
+        // While this operator decides, the entries become visible again, and another operator moves them.
         let slow = |_: &work::PoisonEntry| {
             if is_first.swap(false, Ordering::SeqCst) {
                 time.fetch_add(ticks_of(Duration::from_secs(61)), Ordering::SeqCst);

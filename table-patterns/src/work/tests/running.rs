@@ -37,7 +37,7 @@ impl Time {
         poll_fn(is_over).await;
     }
 
-    /// Advances by a second whenever the other futures of the task have been polled.
+    /// Advances by a second whenever all other futures of the task have been polled.
     fn run(self) -> impl Future<Output = ()> {
         poll_fn(move |context| {
             self.0.fetch_add(SECOND, Ordering::SeqCst);
@@ -83,7 +83,7 @@ impl World {
         Self::with_sleeps(|_, sleep| sleep)
     }
 
-    /// Creates a world in which `change` may replace each sleep that is started. `change` receives the length of the sleep.
+    /// Creates a world in which `change` may replace each sleep that starts. It receives the length of the sleep.
     fn with_sleeps(change: impl Fn(Duration, Sleep) -> Sleep + Send + Sync + 'static) -> Self {
         let (plain, engine, time) = outbox();
         let (table, time) = (TableName::new("Company").unwrap(), Time(time));
@@ -99,7 +99,7 @@ impl World {
         Self { outbox, table, slow }
     }
 
-    /// Runs two workers on four slow rows. Asserts that neither worker loses a lease, and that each row is processed once.
+    /// Runs two workers on four slow rows. Asserts that no worker loses a lease, and that each row is processed once.
     fn assert_no_lease_is_lost(&self, name: &str) {
         for partition in ["p1", "p2", "p3", "p4"] {
             record(&self.outbox, &self.table, partition);
@@ -214,7 +214,7 @@ fn pat_ec_3_a_sleep_function_without_pending_futures_extends_no_lease_and_delays
     block_on(plain.notify(&table, &PartitionKey::new("Sales").unwrap())).unwrap();
     let begun = time.load(Ordering::SeqCst);
     let (clock, sleeps) = (Arc::clone(&time), Arc::clone(&time));
-    // Like many simulations, the sleep function advances the clock.
+    // The sleep function advances the clock, as in many simulations.
     let sleep = move |duration| {
         sleeps.fetch_add(table_core::runtime::ticks_of(duration), Ordering::SeqCst);
         Box::pin(async {}) as _

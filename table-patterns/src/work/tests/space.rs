@@ -1,4 +1,4 @@
-//! Tests rows that another program has written without space for the notes of workers and sweeps.
+//! Tests rows of another program that have no space for the notes of workers and sweeps.
 
 use table_core::ValueRef;
 use table_core::limits::{ENTITY_BYTES, ENTITY_RESERVE, PROPERTIES};
@@ -15,7 +15,7 @@ pub(super) fn inserted(number: usize, row: Row) -> Operation {
     Operation { row_key, kind: OperationKind::Insert(row) }
 }
 
-/// Inserts outbox rows, as another program might.
+/// Inserts outbox rows as another program might.
 fn insert(engine: &Engine, table: &TableName, partition: &str, rows: impl IntoIterator<Item = Operation>) {
     for row in rows {
         let limits = engine.capabilities().limits;

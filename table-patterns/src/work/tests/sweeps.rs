@@ -122,7 +122,7 @@ fn a_sweep_that_finds_work_in_a_quiet_partition_keeps_the_mark_of_a_concurrent_e
         let pass = |seconds| time.fetch_add(ticks_of(Duration::from_secs(seconds)), Ordering::SeqCst);
         pass(3 * 60 * 60);
         assert_eq!(block_on(Sweep::new(outbox.clone()).sweep_registered()).unwrap().quiet, 1);
-        // A writer that relies on its registration records a step whose message is lost.
+        // A writer relies on its registration and records a step. The message for the step is lost.
         let with_store = |store: FaultyStore<Engine>| {
             let (queue, pace) = (outbox.queue().clone(), outbox.runtime().clone());
             Outbox::with_runtime(store, engine.clone(), queue, pace)

@@ -1,4 +1,4 @@
-//! Tests messages that contain a genuine intent in which one value has been changed.
+//! Tests messages with a genuine intent in which one value has been changed.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn mutants(text: &str, is_message: bool) -> Vec<String> {
     let mut texts = Vec::new();
     for path in paths {
         for value in values.iter().chain(rows.iter().filter(|_| path.ends_with("/Row"))) {
-            // A newer program may read a later version of the message, so the message is left for that program.
+            // A newer program may be able to read a later version of the message. The message is therefore left for it.
             if is_message && path == "/Version" && *value == json!(7) {
                 continue;
             }
@@ -72,7 +72,7 @@ fn pat_ec_4_a_message_with_any_invalid_value_does_not_stay_in_the_queue() {
         message["Intent"] = json!(intent);
         texts.push(portable(&message.to_string()));
     }
-    // A message of the maximum length has no space to count an attempt.
+    // A message of the maximum length has no space for the number of attempts.
     let front = r#"{"Version":1,"Table":"Company","PartitionKey":"Sales","Intent":"{\"Version\":1,\"Source\":\"1\",\"Steps\":[{\"Do\":\"Call\",\"Name\":\"mail\",\"Version\":1,\"Payload\":\"[0,"#;
     let end = r#"]\"}]}"}"#;
     texts.push([front, &"1".repeat(TEXT_BYTES - front.len() - end.len()), end].concat());
@@ -90,7 +90,7 @@ fn pat_ec_4_a_message_with_any_invalid_value_does_not_stay_in_the_queue() {
         let ended = (worker.metrics().done > 0, backlog.poison > 0);
         let shown = text.chars().take(2_000).collect::<String>();
         assert_eq!(backlog.waiting, 0, "{shown}");
-        // Without an intent, the message refers to the rows of its partition, which contains no rows.
+        // Without an intent, the message refers to the rows of its partition. The partition contains no rows.
         let has_intent = |message: Value| message["Intent"] != Value::Null;
         let is_tried = serde_json::from_str(&text).is_ok_and(has_intent);
         assert!(!is_tried || ended.0 || ended.1, "the message was lost: {shown}");

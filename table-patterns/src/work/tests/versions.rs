@@ -1,5 +1,5 @@
-//! Tests an attacker who can change a program's records in one partition, except for their text and seal. Versions that the attacker assigns must not disable
-//! later changes by the program.
+//! Tests an attacker who can change the records of a program in one partition, except for their text and seal. The attacker assigns versions. They must not
+//! disable later changes of the program.
 
 use table_core::ValueRef;
 use table_core::etag::IfMatch;
@@ -80,7 +80,7 @@ fn target() -> EntityKey {
     EntityKey::new("target", "1").unwrap()
 }
 
-/// Returns a copy of a row with one property set to the given value, or removed if `value` is `None`.
+/// Returns a copy of a row with one property set to the given value. If `value` is `None`, the property is removed.
 fn mutated(row: RowView<'_>, name: &str, value: Option<ValueRef<'_>>) -> Row {
     let mut writer = RowWriter::new();
     for property in row.properties() {

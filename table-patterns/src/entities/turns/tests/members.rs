@@ -1,4 +1,4 @@
-//! Tests of a group's members: one member drives the commit, some are cancelled or never polled again, and timed-out members seal the group.
+//! Tests the members of a group. One member drives the commit, some are cancelled or never polled again, and members that time out seal the group.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use futures_channel::oneshot;
 use super::super::group::{CommitGroup, GroupOutcome};
 use super::*;
 
-/// A task that counts its wake-ups, and is polled only after a wake-up.
+/// A task that counts its wake-ups. It is polled only after a wake-up.
 #[derive(Default)]
 struct Task {
     wakes: AtomicUsize,
@@ -33,7 +33,7 @@ impl Task {
     }
 }
 
-/// A group whose commit takes several steps, and whose alarm the test triggers.
+/// A group whose commit takes several steps. The test triggers the group's alarm.
 struct Slow {
     group: Arc<Group>,
     steps: Vec<oneshot::Sender<()>>,
@@ -56,7 +56,7 @@ impl Slow {
         Self::with(steps, Box::new(commit), is_admitted)
     }
 
-    /// Opens a group with one operation and the given commit. `steps` contains the senders that complete the commit's steps.
+    /// Opens a group with one operation and the given commit. `steps` contains the senders that complete the steps of the commit.
     fn with(steps: Vec<oneshot::Sender<()>>, commit: CommitGroup, is_admitted: bool) -> Self {
         let store = Store::new();
         let alarms = Arc::<Mutex<Vec<oneshot::Sender<()>>>>::default();
@@ -104,7 +104,7 @@ fn run(waiting: &mut Vec<Waiting>) {
     }
 }
 
-/// Runs a group's members during a slow commit, and cancels some of them. Returns the number of wake-ups.
+/// Runs the members of a group during a slow commit, and cancels some of them. Returns the number of wake-ups.
 fn wakes_of_members(members: usize, cancelled: usize) -> usize {
     let mut slow = Slow::new(1, true);
     let mut waiting: Vec<_> = (0..members).map(|_| slow.member()).collect();
@@ -133,7 +133,7 @@ fn one_member_of_a_group_is_woken_for_the_commit_and_all_at_its_end() {
     }
 }
 
-/// An event in a group's life cycle.
+/// An event in the life of a group.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// Another member waits.
@@ -223,7 +223,7 @@ fn a_late_member_that_is_woken_while_another_polls_the_commit_is_woken_again() {
         assert!(!task.run(&mut late));
         slow.ring();
     }
-    // This poll seals the group. Afterwards, the timed-out member is never polled again.
+    // This poll seals the group. The member that timed out is never polled again.
     assert!(!task.run(&mut late));
     let (task, mut outcome) = other.lock().unwrap().take().unwrap();
     assert!(task.run(&mut outcome), "the other member was not woken");

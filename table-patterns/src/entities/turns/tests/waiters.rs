@@ -1,4 +1,4 @@
-//! Tests a row's queue: writers wait in arrival order, and writers that give up leave nothing behind.
+//! Tests the queue of a row. Writers wait in arrival order, and writers that give up leave nothing behind.
 
 use std::collections::VecDeque;
 use std::future::pending;
@@ -9,9 +9,9 @@ use super::*;
 /// A step of a random history of writers.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// Some writers enter the queue.
+    /// Some writers join the queue.
     Enter(usize),
-    /// Some writers enter the queue and immediately give up.
+    /// Some writers join the queue and immediately give up.
     Pass(usize),
     /// A waiting writer at a random position gives up.
     Leave(prop::sample::Index),
@@ -50,7 +50,7 @@ impl Row {
         ((&mut writer).now_or_never(), writer)
     }
 
-    /// Returns the length of the queue, including the writers that have given up.
+    /// Returns the length of the queue. Writers that have given up are counted.
     fn len(&self) -> usize {
         self.turns.lock().values().map(|line| line.waiters.len()).sum()
     }

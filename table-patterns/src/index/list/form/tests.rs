@@ -47,7 +47,7 @@ fn pat_ix_4_a_list_spreads_over_properties_and_is_never_truncated() {
         assert!(text.len() <= 32_768);
     }
     assert_eq!(form.read(&jones(), row.view()).unwrap(), StoredMembers::Parts(members));
-    // According to the published formula, the members take 1 MiB, with two bytes per UTF-16 code unit.
+    // By the published formula, the members take 1 MiB, with two bytes per UTF-16 code unit.
     let members: BTreeSet<Member> = (0..60_000).map(|id| vec![format!("{id:06}")]).collect();
     let error = form.write_parts(&jones(), &members, &Limits::PORTABLE).unwrap_err();
     assert_eq!(error.code(), ErrorCode::IndexListFull);

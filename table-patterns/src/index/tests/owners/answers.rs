@@ -1,4 +1,4 @@
-//! Tests every possible response to the query that determines whether an index's table exists.
+//! Tests every possible response to the query that shows whether an index's table exists.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -78,7 +78,7 @@ const PRESENT: [ErrorCode; 33] = [
     ErrorCode::FormatTooOld,
 ];
 
-/// Opens the tables of a type through a store whose first query fails with `code`. If `created` is given, creating the index's table fails with this code.
+/// Opens the tables of a type through a store whose first query fails with `code`. If `created` is given, it is the error code of creating the index's table.
 fn open_after<E: Entity + Send + Sync>(
     engine: &Engine,
     code: ErrorCode,
@@ -130,7 +130,8 @@ fn pat_inter_3_only_an_unknown_existence_of_the_index_table_stops_an_opening() {
 
 #[test]
 fn pat_inter_3_claims_to_a_table_that_is_being_deleted_are_void() {
-    /// Tests a type that opens the index's table while the table is being deleted. The store waits for the deletion. If `created` is given, it gives up.
+    /// Tests a type that opens the index's table while the table is being deleted. The store waits for the deletion. If `created` is given, the store gives up
+    /// with this code.
     fn check<E: Entity + Send + Sync>(absent: ErrorCode, created: Option<ErrorCode>) -> (bool, bool) {
         let engine = of_customers();
         block_on(engine.delete_table(&TableName::new("Emails").unwrap())).unwrap();
@@ -146,7 +147,7 @@ fn pat_inter_3_claims_to_a_table_that_is_being_deleted_are_void() {
     }
 }
 
-/// Opens a type whose tables exist, and lets each of its queries fail once because of a corrupted row. Returns the number of requests.
+/// Opens a type whose tables exist. Each of its queries fails once because of a corrupted row. Returns the number of requests.
 fn open_with_damage<E: Entity + Send + Sync>(engine: &Engine) -> usize {
     open::<E>(engine).unwrap();
     let mut number = 0;

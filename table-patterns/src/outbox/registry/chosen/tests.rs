@@ -27,7 +27,7 @@ enum State {
     Erased,
     /// A quiet partition that a grant keeps active.
     QuietKept,
-    /// A partition with a grant, but without a registration, which was removed.
+    /// A partition with a grant whose registration was removed.
     OnlyKept,
 }
 
@@ -100,7 +100,7 @@ proptest! {
     }
 }
 
-/// Tests that a sample is uniform for any number of items, with a tolerance of about six standard deviations.
+/// Tests that a sample is uniform for any number of items. The tolerance is about six standard deviations.
 #[test]
 fn each_item_is_in_the_sample_equally_often_and_the_sample_stays_small() {
     let runtime = Runtime::new();
@@ -121,7 +121,7 @@ fn each_item_is_in_the_sample_equally_often_and_the_sample_stays_small() {
     }
 }
 
-/// Tests a registration that another program has overwritten with a row that the store cannot represent.
+/// Tests a registration that another program has replaced with a row that the store cannot represent.
 #[test]
 fn pat_ec_8_a_registration_that_pages_omit_is_reported_with_its_key_if_it_is_known() {
     let store = store(true, 1_000);

@@ -1,4 +1,5 @@
-//! Tests of reservation edge cases: dead owners, older releases, credentials, full transactions, malformed rows, and no extra cost without contention.
+//! Tests edge cases of reservations: dead owners, older releases, credentials, full transactions and malformed rows. Without contention, reservations must cost
+//! nothing.
 
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use crate::faults::{Call, Fault, FaultyStore};
 use crate::unit::queue::Queue;
 use crate::unit::reservation::{LOSSES, PREFIX};
 
-/// Reserves the partition like a process that dies immediately afterwards.
+/// Reserves the partition as a process does that dies immediately afterwards.
 fn reserve(run: &Run) {
     let table = TableName::new("Counters").unwrap();
     let partition_key = PartitionKey::new("t").unwrap();
@@ -61,7 +62,7 @@ fn the_reservation_of_a_process_that_ended_delays_the_others_once() {
     assert!(delay <= Duration::from_millis(700) + 2 * before, "once: {delay:?}, without it {before:?}");
 }
 
-/// Tests a process with an older release, which ignores reservations when it commits. No write is lost, but the number of attempts is not bounded.
+/// Tests a process of an older release, which ignores reservations when it commits. No write is lost, but the number of attempts has no limit.
 #[test]
 fn a_process_that_ignores_reservations_breaks_no_transaction() {
     for seed in 0..4 {
@@ -100,11 +101,12 @@ fn transactions_without_contention_send_no_request_for_reservations() {
     for _ in 0..5 {
         assert_eq!(block_on(post(&counters)), 1);
     }
-    // The first transaction reads the sequence's stored schema. Each transaction reads the counter's row and the sequence's row, and then commits.
+    // The first transaction reads the stored schema of the sequence. Each transaction reads the row of the counter and the row of the sequence, and then
+    // commits.
     let (first, rest) = store.calls().split_first().map(|(first, rest)| (*first, rest.to_vec())).unwrap();
     assert_eq!((first, rest), (Call::Get, [Call::Get, Call::Get, Call::Submit].repeat(5)));
 
-    // Another process writes in the meantime, so this transaction sends one more read. From the next transaction on, this read is sent together with the other
+    // Another process writes in the meantime, so this transaction sends one more read. From the next transaction on, that read is sent together with the other
     // reads.
     let other = store.entities::<Counter>();
     block_on(post(&other));
@@ -220,7 +222,7 @@ fn rows_that_are_no_reservations_delay_nobody() {
     assert_eq!(run.reservations(), 0, "they are deleted");
 }
 
-/// Writes rows among the reservations, as any program with write access to the partition can. `hold` is the value of the hold time property in each row.
+/// Writes rows among the reservations, as any program that may write to the partition can. `hold` is the value of the hold time property in each row.
 fn write_rows(run: &Run, hold: ValueRef<'_>, rows: impl Iterator<Item = String>) {
     let (table, limits) = (TableName::new("Counters").unwrap(), run.engine.capabilities().limits);
     let mut rows = rows.peekable();
@@ -236,10 +238,10 @@ fn write_rows(run: &Run, hold: ValueRef<'_>, rows: impl Iterator<Item = String>)
     }
 }
 
-/// A function that maps a row's number to the part of its `RowKey` after the prefix.
+/// Returns the part of a row's `RowKey` after the prefix, for the number of the row.
 type KeyForm = fn(u64) -> String;
 
-/// Tests that malformed rows among the reservations do not hide the reservations behind them, so a distant process keeps its turn.
+/// Tests that malformed rows among the reservations do not hide the reservations behind them. A distant process then keeps its turn.
 #[test]
 fn rows_of_another_form_hide_no_reservation() {
     let early = |number: u64| format!("{:010}_{number:016x}", 0);
@@ -261,7 +263,7 @@ fn rows_of_another_form_hide_no_reservation() {
     }
 }
 
-/// Tests that reservations left by another program delay this program only once, whatever their number.
+/// Tests that reservations of another program delay this program only once, however many there are.
 #[test]
 fn many_reservations_of_a_foreign_writer_delay_the_partition_once() {
     for (dead, garbage) in [(40, 0), (1_000, 0), (300, 1_000), (1, 3_000)] {
@@ -349,7 +351,7 @@ fn a_credential_without_the_right_to_delete_commits_in_spite_of_lost_attempts() 
     assert_eq!((before, run.reservations()), (0, 1), "the others delete it after its hold");
 }
 
-/// Tests that a process whose credential does not permit deletions, and which therefore cannot reserve the partition, still waits for a distant process.
+/// Tests a process whose credential does not permit deletions. It cannot reserve the partition, but must still wait for a distant process.
 #[test]
 fn a_process_without_the_right_to_delete_waits_for_a_distant_one() {
     for seed in 20..23 {
@@ -381,7 +383,7 @@ fn a_process_without_the_right_to_delete_waits_for_a_distant_one() {
                 }
             })
         });
-        // The store first refuses the near process, which tries in vain to reserve the partition.
+        // At first, the store refuses the near process, which tries to reserve the partition.
         let other = run.engine.entities::<Counter>();
         let lost = AtomicUsize::new(0);
         let before = near.transaction(Counter::partition("t"), async |unit| {
@@ -399,8 +401,8 @@ fn a_process_without_the_right_to_delete_waits_for_a_distant_one() {
     }
 }
 
-/// Tests a transaction that loses all its attempts to another process while one of its requests fails. It leaves no reservation unless the failed request is
-/// the one that deletes it.
+/// Tests a transaction that loses all its attempts to another process while one of its requests fails. It must leave no reservation, unless the failed request
+/// is the one that deletes the reservation.
 #[test]
 fn a_transaction_with_a_failed_request_leaves_no_reservation() {
     let (mut failed, mut reserved) = (0, 0);

@@ -1,4 +1,4 @@
-//! Tests of a process with group commits while another process moves the head of the partition's feed.
+//! Tests a process with group commits while another process moves the head of the partition's feed.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -30,10 +30,10 @@ struct Note {
 /// The number of edits per task of the slow process.
 const EDITS: u32 = 4;
 
-/// The note edited by the near process.
+/// The note that the near process edits.
 const NEAR: u32 = 9;
 
-/// The maximum number of transactions sent per edit, including those for the reservation.
+/// The maximum number of transactions sent per edit, including those of the reservation.
 const SENT: usize = 16;
 
 async fn edit(notes: &Entities<Note, Distant<Engine>>, number: u32) {
@@ -44,8 +44,8 @@ async fn edit(notes: &Entities<Note, Distant<Engine>>, number: u32) {
     edited.await.map_err(|error: Error| error.to_string()).unwrap();
 }
 
-/// Tests that a distant process's group does not repeat its commit while a near process moves the head of the feed without a pause. Its members count the lost
-/// attempt and soon reserve the partition, and the near process waits.
+/// Tests that the group of a distant process does not repeat its commit while a near process moves the head of the feed without a pause. The members of the
+/// group count the lost attempt and soon reserve the partition. The near process then waits.
 #[test]
 fn a_group_makes_one_attempt_for_the_head_of_a_feed() {
     for (seed, latency) in [(40, 20), (41, 40), (42, 60)] {
@@ -70,7 +70,7 @@ fn a_group_makes_one_attempt_for_the_head_of_a_feed() {
                 left.set(left.get() - 1);
             })
         });
-        // The near process reads only rows that no other process writes. It learns of the reservation because the head of the feed has changed.
+        // The near process reads only rows that no other process writes. It notices the reservation because the head of the feed has changed.
         let others: LocalBoxFuture<'_, ()> = Box::pin(async {
             while left.get() > 0 {
                 edit(near, NEAR).await;

@@ -1,4 +1,4 @@
-//! Tests of one process with concurrent, group-committed transactions while other processes write to the partition.
+//! Tests a process with concurrent transactions, which are committed in groups, while other processes write to the partition.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -22,11 +22,11 @@ struct Account {
     bookings: i64,
 }
 
-/// The number of accounts, each used by one task of a process.
+/// The number of accounts. One task of a process uses each of them.
 const ACCOUNTS: u32 = 6;
 const BOOKINGS: u32 = 4;
 
-/// Increments an account and the counter shared by all accounts.
+/// Increments an account, and the counter that all accounts share.
 async fn book(process: &Counters, number: u32) {
     let booked = process.transaction(Counter::partition("t"), async |unit| {
         let account = unit.get(Account::key("t", number)).await?.expect("inserted");
@@ -37,8 +37,8 @@ async fn book(process: &Counters, number: u32) {
     booked.await.map_err(|error: Error| error.to_string()).unwrap();
 }
 
-/// Tests that a transaction's reservation does not delay other transactions of its process. These read rows that the transaction itself has not read, so they
-/// find the reservation.
+/// Tests that the reservation of a transaction does not delay other transactions of its process. They read rows that the transaction itself has not read, so
+/// they find the reservation.
 #[test]
 fn no_transaction_waits_for_a_reservation_of_its_own_process() {
     for (seed, latency) in [(30, 10), (31, 20), (32, 40), (33, 40), (34, 100), (35, 100)] {

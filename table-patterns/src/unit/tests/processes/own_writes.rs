@@ -1,4 +1,4 @@
-//! Tests that a process does not mistake its writes outside transactions for another process's writes.
+//! Tests that a process does not mistake its own writes outside transactions for writes of another process.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -69,7 +69,7 @@ fn writes_outside_transactions_are_known_to_the_transactions_of_the_process() {
     }
 }
 
-/// Tests that a process that overwrites another process's row still detects the other process, which may have made a reservation.
+/// Tests a process that overwrites a row of another process. It must still notice the other process, which may have made a reservation.
 #[test]
 fn a_write_on_top_of_another_process_does_not_hide_it() {
     for (name, write) in WRITES.into_iter().filter(|(name, _)| ["update", "replace", "unit"].contains(name)) {

@@ -1,4 +1,4 @@
-//! Tests that transactions reread their rows at the commit if another process has reserved the partition.
+//! Tests that transactions reread their rows when they commit, if another process has reserved the partition.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ fn upd_3_a_reservation_that_is_found_at_the_commit_runs_the_function_again() {
             let counter = unit.get(Counter::key("t")).await?.expect("inserted");
             unit.update(&counter, |counter| counter.value += 1)?;
             let note = notes.get(Note::key("t")).await?.expect("inserted");
-            // The removed property makes the commit read the note.
+            // A property is removed, so the commit reads the note.
             unit.update(&note, |note| note.text = None).map(drop)
         });
         removed.await.map_err(|error: Error| error.to_string()).unwrap();

@@ -1,4 +1,4 @@
-//! Four releases' declarations, which store the same values in different parts, in different fields, and under names with different numbers of digits.
+//! The declarations of four releases. They store the same values in different parts and fields, and under names with different numbers of digits.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -7,25 +7,25 @@ use table_core::selection::Point;
 
 use super::*;
 
-/// The numbers of days and hours in the longest declaration. Each value is identified by a number: first the days are counted, from 1, and then the hours.
+/// The numbers of days and hours in the longest declaration. A number identifies each value: the days are counted from 1, followed by the hours.
 pub(super) const DAYS: usize = 100;
 pub(super) const HOURS: usize = 3;
 
 pub(super) type Values = BTreeMap<usize, i32>;
 
-/// One release's declaration of the wide entities shared by all releases.
+/// The declaration of one release for the wide entities that all releases share.
 pub(super) trait Release: Wide + Clone {
-    /// The numbers of the values declared by the release.
+    /// The numbers of the values that the release declares.
     const NUMBERS: RangeInclusive<usize>;
 
     fn key() -> Selection<Self::Header, Point>;
 
     fn new() -> Self;
 
-    /// Returns the value with the given number, which must be declared.
+    /// Returns the value with the given number. The release must declare this number.
     fn value(&mut self, number: usize) -> &mut Option<i32>;
 
-    /// Returns the slot with the given number, which must be declared.
+    /// Returns the slot with the given number. The release must declare this number.
     fn slot(number: usize) -> WideProperty<Self, Option<i32>>;
 
     /// Returns a slot whose number is not declared for its field.

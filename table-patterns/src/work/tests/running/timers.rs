@@ -1,4 +1,4 @@
-//! Tests workers with sleep functions whose sleeps end too early, never end, or panic.
+//! Tests workers whose sleeps end too early, never end, or panic.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -6,7 +6,7 @@ use futures_util::future::ready;
 
 use super::*;
 
-/// Tests threads that are suspended between the start of a sleep and its first poll, for longer than the sleep.
+/// Tests threads that are suspended between the start of a sleep and its first poll. The suspension lasts longer than the sleep.
 #[test]
 fn pat_ec_3_a_sleep_that_has_ended_at_its_first_poll_ends_no_renewal() {
     for suspended in [1, 3] {
@@ -48,7 +48,7 @@ fn pat_ec_3_a_sleep_function_that_was_unusable_is_tried_again_later() {
     assert!(started.load(Ordering::SeqCst) > 4, "a minute later, the function is tried again");
 }
 
-/// Returns a sleep that fails like the timer of a terminated async runtime.
+/// Returns a sleep that fails like the timer of an async runtime that has ended.
 fn dead(panics: bool) -> Sleep {
     let mut polls = 0;
     Box::pin(poll_fn(move |_| {
@@ -70,7 +70,7 @@ fn pat_ec_3_a_worker_that_outlives_its_async_runtime_extends_later_leases() {
     }
 }
 
-/// Tests that a step runs without a timer if each sleep panics, and that the worker does not retry the timer forever.
+/// Tests that a step runs without a timer if each sleep panics. The worker must not retry the timer forever.
 #[test]
 fn pat_ec_3_a_sleep_function_that_always_panics_fails_no_step() {
     for panics_at_once in [false, true] {
