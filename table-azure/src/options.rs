@@ -64,7 +64,8 @@ impl Options {
         Self { operation_ids, ..self }
     }
 
-    /// Sets the secondary endpoint. By default, it is derived from the primary endpoint: `-secondary` is appended to the account name in the host name (ACC-1).
+    /// Sets the secondary endpoint. By default, it comes from the connection string, or is derived from the primary endpoint: `-secondary` is appended to the
+    /// account name (ACC-1).
     ///
     /// The endpoint is used only by [`AzureTables::secondary_reads`](crate::AzureTables::secondary_reads) and
     /// [`AzureTables::service_stats`](crate::AzureTables::service_stats).

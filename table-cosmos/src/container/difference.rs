@@ -19,7 +19,7 @@ pub enum Difference {
         /// The container's throughput.
         found: Throughput,
     },
-    /// The indexing policy differs from the policy of new containers for this path.
+    /// The indexing policy of the container treats a path differently from the policy of new containers.
     Indexing {
         /// The path.
         path: String,

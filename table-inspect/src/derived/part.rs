@@ -1,4 +1,4 @@
-//! Parts of wide entities, which consist of several rows replaced and deleted together.
+//! Parts of wide entities. A wide entity consists of several rows, which are replaced and deleted together.
 
 use table_core::query::EntityRef;
 use table_core::{TableEntity, Value, ValueRef};
@@ -49,7 +49,7 @@ pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
 /// Checks that a row does not replace a part of a wide entity with a part from another write. Other properties of the part may change.
 ///
 /// # Errors
-/// `Derived`, with the wide entity's key, if the check fails and `bypass_derived` is `false`.
+/// `Derived` if the check fails and `bypass_derived` is `false`. The error contains the key of the wide entity.
 pub fn refuse_torn_part(stored: &TableEntity, row: &TableEntity, bypass_derived: bool) -> Result<()> {
     let write = match stored.get(WRITE_ID) {
         Some(write @ Value::Guid(_)) if !bypass_derived => write,
