@@ -5,8 +5,9 @@ use table_core::Entity;
 
 use crate::data::earthquakes as source;
 
-/// An event, in the partition of the hour in which it was written. At any time, all writers write to the same partition. Example key: (`2018020623`,
-/// `us1000chhc`).
+/// An event, in the partition of the hour in which it was written. Example key: (`2018020623`, `us1000chhc`).
+///
+/// At any time, all writers write to the same partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "EarthquakesByHour",

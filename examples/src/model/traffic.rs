@@ -1,4 +1,4 @@
-//! The flights at each airport, in a view that applies the change feed of the routes (IMP-6).
+//! The flights at each airport, in a view. The view applies the change feed of the routes (IMP-6).
 
 use std::error::Error;
 
@@ -100,7 +100,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     table.bulk().insert_or_replace_all(watched(routes)).await?;
     let view = ViewTable::<Traffic, _>::new(store.clone()).create_if_missing().await?;
     view.rebuild().run().await?;
-    // Each state gets one change, so the feed cursors exist in the first run as they do in every later run.
+    // Each state gets one change, so the feed cursors exist in the first run as in every later run.
     let changes = store.entities::<WatchedRoute>().with_feed(Feed::new(store.clone()));
     let watched = watched(routes);
     for state in STATES {
@@ -113,7 +113,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Deletes the feed entries already applied by the view. The feeds have no other readers.
+/// Deletes the feed entries that the view has already applied. The feeds have no other readers.
 ///
 /// # Errors
 /// Any error from the store.

@@ -177,7 +177,7 @@ fn pat_log_2_log_times_round_trip_exactly() {
     }
 }
 
-/// Returns an index entry for an entity, with its `PartitionKey`, its `RowKey` and the names of its properties in stored order.
+/// Returns an index entry for an entity: its `PartitionKey`, its `RowKey`, and the names of its properties in stored order.
 fn entry<I: Index>(entity: &I::Entity) -> (String, String, String) {
     let copy = I::entry(entity).unwrap().unwrap();
     let names: Vec<_> = copy.row.view().properties().map(|property| property.unwrap().name).collect();
