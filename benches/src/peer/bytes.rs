@@ -44,7 +44,7 @@ pub fn pairs(readings: &[Reading]) -> Outcome<Vec<Pair>> {
     readings.iter().map(pair).collect()
 }
 
-/// Reads every byte, as fast as possible. Without this, a value might never be loaded from memory.
+/// Reads every byte, as fast as possible. Otherwise, a value might never be loaded from memory.
 #[must_use]
 pub fn read(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();

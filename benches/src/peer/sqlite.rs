@@ -130,7 +130,7 @@ impl Peer for Sqlite {
     }
 
     fn reader(&self) -> Outcome<Box<dyn Reader + '_>> {
-        // The reader has a separate connection. It lives until the end of the run, because the prepared statements borrow it.
+        // The reader has a separate connection. The prepared statements borrow the connection, so it lives until the end of the run.
         let connection: &'static Connection = Box::leak(Box::new(connect(&self.path, self.cache)?));
         Ok(Box::new(Prepared {
             get: connection.prepare(GET)?,

@@ -1,4 +1,4 @@
-//! Measures the size of the base (the engine's merged files) while random entities are replaced, and after a compaction.
+//! Measures the size of the base (the engine's merged files). It is measured while random entities are replaced, and after a compaction.
 
 use pollster::block_on;
 use table_core::Entity;

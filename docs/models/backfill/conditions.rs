@@ -1,4 +1,4 @@
-//! The conditions of the backfill's protocol. The model runs once without each of them.
+//! The conditions of the backfill's protocol. For each condition, the model runs once without it.
 
 pub(super) const CONDITIONS: [&str; 22] = [
     "an older program leaves a sighting before it writes",
@@ -47,8 +47,9 @@ pub(super) const MARKED: usize = 18;
 pub(super) const JUDGED_AGAIN: usize = 19;
 pub(super) const RESTORED: usize = 20;
 pub(super) const ENTRY_VERSION: usize = 21;
-/// The condition that each refusal of older programs has a unique number. Random runs without this condition, or without one of the following conditions,
-/// rarely fail, so a test contains the seed of a run that fails.
+/// The condition that each refusal of older programs has a unique number.
+///
+/// Without this condition, or without one of the following, random runs rarely fail. A test therefore contains the seed of a run that fails.
 pub(super) const UNIQUE: usize = 22;
 /// The condition that a first run of a backfill is recorded only if the schema that the run has read is still stored.
 pub(super) const SEEN_FIRST: usize = 23;
