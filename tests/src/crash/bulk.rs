@@ -1,5 +1,5 @@
-//! Bulk rows for crash tests. Up to millions of rows are updated at random while the writers run, so the engine is writing and merging segments when the
-//! process is killed.
+//! Bulk rows for crash tests. While the writers run, up to millions of rows are updated at random. When the process is killed, the engine is therefore writing
+//! and merging segments.
 
 use rand::RngExt;
 use rand::rngs::StdRng;

@@ -41,7 +41,7 @@ pub fn torture(
                 std::fs::remove_dir_all(&plan.folder)?;
             }
         }
-        // Squaring favours early kills. Late kills still occur.
+        // The square makes early kills more likely. Late kills still occur.
         let kill_after = random.random_range(0_u64..60).pow(2);
         let mut served = Served::start(program, &plan.folder)?;
         let acknowledged = run_and_kill(&mut served, kill_after, &mut ledger)?;
