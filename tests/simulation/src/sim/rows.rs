@@ -1,4 +1,4 @@
-//! The rows in a history: their tables, keys and contents, each identified by a number. A row contains the number of the operation that wrote it, so each of
+//! The rows in a history: their tables, keys and contents. Each is identified by a number. A row contains the number of the operation that wrote it, so each of
 //! its bytes can be verified.
 
 use rand::RngExt;
@@ -20,7 +20,7 @@ pub(super) struct Shape {
     content: Content,
 }
 
-/// The kind of properties in the rows of a history. All rows have the same properties, because a merge keeps stored properties that the new row lacks.
+/// The kind of properties in the rows of a history. All rows have the same properties, because a merge keeps the stored properties that the new row lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     /// No filler, some filler, or more filler than fits into a block.
@@ -58,8 +58,8 @@ pub(super) fn place(partition_key: &str, row_key: &str) -> Option<Place> {
     Some((partition.parse().ok()?, row_key.strip_prefix('r')?.parse().ok()?))
 }
 
-/// Returns a journal frame forged by a caller without knowing the salt of the file (`docs/format.md`). Its sequence number is far ahead, and it claims that all
-/// earlier frames were durable.
+/// Returns a journal frame that a caller has forged without knowing the salt of the file (`docs/format.md`). Its sequence number is far ahead. It claims that
+/// all earlier frames were durable.
 fn forged_frame(number: Number) -> Vec<u8> {
     let record = number.to_le_bytes();
     let sequence = (u64::from(number) + 500).to_le_bytes();

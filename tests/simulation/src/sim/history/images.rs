@@ -1,4 +1,4 @@
-//! Tests backup images. The files of an image must stay readable while the engine merges, and until the engine is closed.
+//! Tests backup images. The files of an image must stay readable while the engine merges, until the engine is closed.
 
 use std::path::Path;
 use std::sync::Arc;
