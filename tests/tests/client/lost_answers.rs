@@ -61,7 +61,7 @@ fn counts(client: &AzureTables) -> SeriesTable<Counts, AzureTables> {
     SeriesTable::new(client.table::<Counts>())
 }
 
-/// Sends two concurrent increments to a slot that contains 5. `lost` determines whether the request for the first increment or its response is lost. Returns
+/// Sends two concurrent increments to a slot that contains 5. `lost` determines whether the request or the response of the first increment is lost. Returns
 /// both results and the stored sum.
 async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     let account = Account::default();
@@ -78,13 +78,13 @@ async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     (first, second, stored.slot(9).copied().unwrap())
 }
 
-/// Tests two increments that write equal content in quick succession. The client could mistake the second for the first.
+/// Tests two increments that write equal content in quick succession. The client could mistake the second one for the first.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     let (first, second, stored) = two_increments(Act::DropBefore).await;
     assert!(first.unwrap_err().is_ambiguous());
     assert_eq!((second.unwrap(), stored), (6, 6));
-    // The first increment took effect before the second. Its caller cannot know this and gets an ambiguous error. Neither increment is repeated.
+    // The first increment took effect before the second. Its caller cannot know this, and gets an ambiguous error. Neither increment is repeated.
     let (first, second, stored) = two_increments(Act::DropAfter).await;
     assert!(first.unwrap_err().is_ambiguous());
     assert_eq!((second.unwrap(), stored), (7, 7));
@@ -119,9 +119,8 @@ async fn replaced(account: &Account, photographer: AzureTables) -> Result<ETag> 
     outcome.map(|written| written.etag().clone())
 }
 
-/// Tests a write whose first attempt is applied although its response is lost, and whose retry is rejected. The primary
-/// is busy when the client reads the entity to determine the outcome. The client must not read the configured secondary
-/// instead, which lags behind.
+/// Tests a write whose first attempt is applied although its response is lost. The retry is rejected, so the client reads the entity to determine the outcome.
+/// The primary is busy at this time. The client must not read the configured secondary instead, which lags behind.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_large_2_an_applied_write_is_not_judged_by_a_stale_secondary() {
     for ids in [false, true] {

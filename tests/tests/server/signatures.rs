@@ -26,7 +26,7 @@ fn auth_1_another_key_is_refused() {
     assert_eq!(created.unwrap_err().code(), ErrorCode::AuthenticationFailed);
 }
 
-/// Tests that a request with several `Authorization` headers is rejected. A proxy might verify a different one from the server.
+/// Tests that a request with several `Authorization` headers is rejected. A proxy might verify a different header than the server.
 #[test]
 fn auth_1_several_authorization_headers_are_refused() {
     for ask in [Ask::new("GET", "Tables"), Ask::queue("GET", "?comp=list")] {

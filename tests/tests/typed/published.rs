@@ -1,6 +1,5 @@
-//! Tests the table layouts of published programs. For each layout, the tests check that a key written by the program is the
-//! key of the entity and is decoded to it. They also run the queries of the program. The comments cite the repository,
-//! file, class or function from which the layout was taken.
+//! Tests the table layouts of published programs. For each layout, the tests check that a key written by the program is the key of the entity, and is decoded
+//! to the entity. They also run the queries of the program. The comments cite the repository, file, class or function from which the layout was taken.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
