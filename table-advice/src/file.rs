@@ -14,10 +14,10 @@ use crate::workload::Workload;
 
 /// A workload in JSON with several key layouts. With it, you can compare designs before you write any of them as a type.
 ///
-/// - `fields`: the sources of values. `{"uniform": n}`, `{"zipf": {"values": n, "exponent": x}}`, `{"constant": n}` and `"sequence"` are numbers. `{"texts":
-///   [..]}` is one of the listed strings. `"time"` is the time of the operation.
-/// - `layouts`: the components of both keys. A string is a literal. `{"field": f}` is a field, which `"digits": n` pads with zeros. `{"hour": f}`, `{"day":
-///   f}`, `{"ticks": f}` and `{"inverted_ticks": f}` are formats of a time.
+/// - `fields`: the sources of values. `{"uniform": n}`, `{"zipf": {"values": n, "exponent": x}}`, `{"constant": n}` and `"sequence"` are numbers.
+///   `{"texts": [..]}` is one of the listed strings. `"time"` is the time of the operation.
+/// - `layouts`: the components of both keys. A string is a literal. `{"field": f}` is a field, which `"digits": n` pads with zeros. `{"hour": f}`,
+///   `{"day": f}`, `{"ticks": f}` and `{"inverted_ticks": f}` are formats of a time.
 /// - `table`: the name of the table. If it is present, the report names its partitions `table/PartitionKey`. A [container](crate::Report::container) requires
 ///   it.
 /// - `patterns`: each is a `write` or a `read`, with the size of an entity in bytes. A read lists its `given` fields and the number of `rows` in its result.

@@ -25,7 +25,7 @@ const NAMES: [&str; 4] = ["A", "B", "a", "Flag"];
 pub enum Condition {
     /// Any version.
     Any,
-    /// The version that the key had before the given number of its last writes, including deletes. If the key has had fewer writes, a version that never existed.
+    /// The version that the key had before the given number of its last writes, including deletes. If it has had fewer writes, a version that never existed.
     Version(usize),
 }
 
