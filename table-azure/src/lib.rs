@@ -1,7 +1,8 @@
 //! Azure Table Storage, Cosmos DB for Table and Azurite as backends of `table-core`.
 //!
-//! [`AzureTables`] implements [`TableStore`](table_core::TableStore) and [`AzureQueues`] implements [`QueueStore`](table_core::QueueStore) over the services'
-//! A program that takes its store as a parameter runs unchanged on the embedded engine and on an account. `docs/book/azure.md` lists the differences.
+//! [`AzureTables`] implements [`TableStore`](table_core::TableStore), and [`AzureQueues`] implements [`QueueStore`](table_core::QueueStore). Both use the REST
+//! protocol of the services. A program that takes its store as a parameter runs unchanged on the embedded engine and on an account. `docs/book/azure.md` lists
+//! the differences.
 //!
 //! | purpose | items |
 //! | --- | --- |

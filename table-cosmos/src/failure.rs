@@ -16,7 +16,6 @@ const OWNER_NOT_FOUND: u16 = 1003;
 ///
 /// Over HTTP/2, a gateway with an outdated container cache may send 410/1000 instead. After either response, the Azure SDK looks up the container. If the
 /// container was replaced, the SDK reports this itself. A 410/1000 without a replacement is temporary, like every 410.
-/// container was replaced, the SDK reports this itself. A 410/1000 without a replacement is temporary, like every 410.
 const REPLACED: (u16, u16) = (400, 1024);
 
 /// The Azure SDK's sub-status code for a query that it abandons after repeated partition splits.

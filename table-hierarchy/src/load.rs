@@ -264,7 +264,6 @@ impl Load {
     ///
     /// If the throughput requires more partitions, the partition with the most data is split in the middle of its data. If its keys have no data, each half
     /// gets equally many keys. If no partition contains more than one key, the widest range is halved.
-    /// leaves equally many keys on both sides. If no partition contains more than one key, the widest range is halved.
     #[must_use]
     pub fn next_split(&self) -> Option<NextSplit> {
         let heat = self.heat();

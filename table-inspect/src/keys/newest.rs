@@ -72,7 +72,6 @@ fn is_derived(schemas: &[StoredSchema], row: &TableEntity) -> bool {
 ///
 /// `common` is the length in bytes of the prefix that `row_key` shares with all strings in the range. Returns `None` if the part is ascending, if there is no
 /// such part, or if `row_key` does not match the pieces.
-/// no such part exists, or `row_key` does not match the pieces.
 fn leading<'a>(pieces: &'a [StoredPiece], row_key: &str, common: usize) -> Option<Vec<&'a str>> {
     let mut parts = split(pieces, row_key)?.into_iter();
     let (mut end, mut leading) = (0, Vec::new());
