@@ -12,8 +12,13 @@
 //! refuses a request whose date is too far from its own clock. A request with a SAS has no date. The store refuses it after the token has expired. A program, a
 //! backfill or a repair may pause before any request, for any length of time. It may then die or continue.
 //!
-//! The following are chosen at random for each run: one of [`SEQUENCES`], the rounds in which the schemas are stored, up to six backfills and two repairs in
-//! each of at most 35 rounds, how often processes pause, die and continue, and how often tools write. 40 million runs of the complete protocol have passed.
+//! Each run has at most 35 rounds, and makes these choices at random:
+//! - one of [`SEQUENCES`]
+//! - the rounds in which the schemas are stored
+//! - up to six backfills and two repairs in each round
+//! - how often processes pause, die and continue, and how often tools write
+//!
+//! 40 million runs of the complete protocol have passed.
 
 mod conditions;
 mod fence;

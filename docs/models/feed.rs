@@ -1,7 +1,7 @@
 //! A model of the change feed (`table-patterns/src/feed.rs`).
 //!
-//! It contains several partitions, writers, views with several followers (processes that keep a view up to date), trims (which delete old entries), and a table
-//! that is dropped.
+//! It contains several partitions and writers, views with several followers, trims, and a table that is dropped. Followers are processes that keep a view up to
+//! date. A trim deletes old entries.
 //!
 //! A commit writes its changes, and replaces the head, a row that contains the number of the last change. Readers read the head, and then the entries up to
 //! that number. A follower that has read all entries marks the feed as quiet, first in the head and then in the registry of partitions. Later calls skip quiet

@@ -90,7 +90,10 @@ impl FromStr for ConnectionString {
     /// Parses a connection string.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a list of `Key=Value` pairs, has no credential, or has neither an endpoint nor an account name.
+    /// `InvalidInput` in these cases:
+    /// - The text is not a list of `Key=Value` pairs.
+    /// - It has no credential.
+    /// - It has neither an endpoint nor an account name.
     fn from_str(text: &str) -> Result<Self> {
         let pairs = pairs(text)?;
         let get = |key: &str| pairs.get(key).copied().filter(|value| !value.is_empty());

@@ -34,7 +34,7 @@ pub enum Target {
 const PART_BYTES: usize = 448;
 /// The maximum length of a RowKey on Cosmos DB, in bytes (COS-2).
 const COSMOS_ROW_KEY_BYTES: usize = 255;
-/// The maximum size of a batch on Cosmos DB, in bytes (COS-2). The documentation says "2 MB"; this is the smallest possible interpretation.
+/// The maximum size of a batch on Cosmos DB, in bytes (COS-2). The documentation says "2 MB". This value is its smallest possible meaning.
 const COSMOS_BATCH_BYTES: usize = 2_000_000;
 /// The property names that Cosmos DB reserves (COS-4).
 const COSMOS_RESERVED: [&str; 4] = ["id", "rid", "etag", "ResourceId"];

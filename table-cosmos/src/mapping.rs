@@ -61,8 +61,8 @@ const TTL: &str = "ttl";
 /// Levels are strings. Properties without a path, such as the properties of index rows, are stored in the `_tables` member. The identifier of the last write is
 /// stored there too.
 ///
-/// If the container has a unique key policy, a write whose unique value is already taken fails with `UniqueViolation`. The table then cannot contain rows added
-/// by patterns ([`Difference::UniqueKey`](crate::Difference::UniqueKey)).
+/// If the container has a unique key policy, a write fails with `UniqueViolation` if its unique value is already taken. Such a container cannot store rows
+/// added by patterns ([`Difference::UniqueKey`](crate::Difference::UniqueKey)).
 ///
 /// # Changes
 /// A later release may add paths. If a value was stored in `_tables` before its property had a path, the value remains readable, and the next write moves it to
@@ -201,7 +201,11 @@ impl Mapping {
     /// Validates the mapping without a schema.
     ///
     /// # Errors
-    /// `InvalidInput` if the number of levels is wrong, a path is invalid or reserved, paths overlap, or a name is invalid or repeated.
+    /// `InvalidInput` in these cases:
+    /// - The number of levels is wrong.
+    /// - A path is invalid or reserved.
+    /// - Two paths overlap.
+    /// - A name is invalid or repeated.
     pub(crate) fn checked(self) -> Result<Self> {
         match &self.fault {
             Some(fault) => Err(Error::of(fault.clone())),

@@ -79,11 +79,11 @@ impl Options {
         self.with_mapping(table, Mapping::standard(levels))
     }
 
-    /// If enabled, a table without configured levels or mapping uses the levels of its existing container. This option is intended for tools that do not know
-    /// the entity types.
+    /// Sets whether a table without configured levels or mapping uses the levels of its existing container. This is intended for tools that do not know the
+    /// entity types.
     ///
-    /// If disabled, which is the default, such a table has one level, and a container with several levels is an error. Even if the option is enabled, the
-    /// container's paths must be `/l1`, `/l2` and `/l3`, and new containers of these tables have one level.
+    /// By default, such a table has one level, and a container with several levels is an error. If `adopt` is `true`, the paths of the container must be `/l1`,
+    /// `/l2` and `/l3`. New containers of these tables always have one level.
     ///
     /// ```
     /// use table_cosmos::Options;
@@ -106,7 +106,11 @@ impl Options {
     /// of the table.
     ///
     /// # Errors
-    /// `InvalidInput` if the number of levels is wrong, a path is invalid or reserved, paths overlap, or a name is invalid or repeated.
+    /// `InvalidInput` in these cases:
+    /// - The number of levels is wrong.
+    /// - A path is invalid or reserved.
+    /// - Two paths overlap.
+    /// - A name is invalid or repeated.
     pub fn mapping(self, table: &str, mapping: Mapping) -> Result<Self> {
         let mapping = mapping.checked()?;
         Ok(self.with_mapping(table, mapping))
@@ -130,8 +134,8 @@ impl Options {
 
     /// Sets the time to live of a table's items. By default, items never expire, and a container whose items can expire causes an error.
     ///
-    /// The setting applies to new containers. If an existing container has a different time to live, it is used unchanged and a warning is logged. A property
-    /// can set the time to live of a single item; see [`Mapping::time_to_live`].
+    /// The setting applies to new containers. If an existing container has a different time to live, it is used unchanged and a warning is logged. To set the
+    /// time to live of a single item, map a property to it with [`Mapping::time_to_live`].
     ///
     /// Every item in the table expires relative to its own last write. This includes index rows, feed entries and outbox rows. Set a time to live only for
     /// tables that do not use patterns.
@@ -189,7 +193,7 @@ impl Options {
         Self { exact: enabled, ..self }
     }
 
-    /// Makes every read return the latest version that is committed in the region that serves the read. By default, reads use the consistency level of the
+    /// Sets whether every read returns the latest version that is committed in the region that serves it. By default, reads use the consistency level of the
     /// account.
     ///
     /// The default level of accounts is Session consistency. With it, a read in one process may miss a write completed by another process, even on a
@@ -221,7 +225,7 @@ impl Options {
 
     /// Sets the number of attempts during partition splits, and the delays between them.
     ///
-    /// They apply to requests to a partition that is being split or moved (MAP-12). They also apply to transactions in which an operation is throttled or
+    /// They apply to requests to a partition that is being split or moved (MAP-12). They also apply to a transaction if one of its operations is throttled or
     /// conflicts with a concurrent write.
     #[must_use]
     pub fn retry_during_splits(self, attempts: usize, backoff: Backoff) -> Self {

@@ -114,8 +114,8 @@ mod tests {
     proptest! {
         /// Tests that no range leads to a partition key with an unsupported number of levels.
         ///
-        /// The Azure SDK's types accept any number of levels. Its queries, however, fail with 400 and sub-status 20100 to 20102 if a key has no levels or too
-        /// many levels, or if it is a prefix of a single level.
+        /// The Azure SDK's types accept any number of levels, but its queries do not. A query fails with 400 and sub-status 20100 to 20102 if a key has no
+        /// levels or too many. It also fails for a prefix of a single level.
         #[test]
         fn rust_4_no_range_makes_a_key_of_a_length_that_the_client_refuses(
             lower in "[ab!]{0,6}",

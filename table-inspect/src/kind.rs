@@ -69,8 +69,8 @@ impl Kind<'_> {
 
 /// Classifies a row of `table`. `schemas` are the schemas of all tables in the store.
 ///
-/// If several schemas match the keys, the schema whose kind is the row's `EntityType` is preferred, then schemas without a kind and indexes. Among equals, the
-/// schema with the most literal characters is preferred.
+/// Several schemas may match the keys. Then the schema whose kind is the row's `EntityType` comes first, followed by schemas without a kind and indexes. Among
+/// equals, the schema with the most literal characters comes first.
 ///
 /// If the keys match a schema with a kind, but the row has a different `EntityType`, the row is `Unknown`. It is not `Unknown` if an index, or a schema that
 /// declares `EntityType` as a property, also matches it.

@@ -12,8 +12,8 @@ use crate::reserved::RESERVED;
 
 /// A table's key patterns, each with a value of type `T` that describes matching rows. Created by [`kind::patterns`](crate::kind::patterns).
 ///
-/// If several patterns match the keys of a row, the pattern of the type whose kind is the row's `EntityType` is preferred, then patterns of types without a
-/// kind. Among equals, the pattern with the most literal characters is preferred. Internal rows match no pattern.
+/// Several patterns may match the keys of a row. Then the pattern of the type whose kind is the row's `EntityType` comes first, followed by patterns of types
+/// without a kind. Among equals, the pattern with the most literal characters comes first. Internal rows match no pattern.
 ///
 /// If a row matches the pattern of a type with a kind but has a different `EntityType`, it belongs to an unknown type. It then matches a type without a kind
 /// only if that type declares `EntityType` as a property.

@@ -74,7 +74,7 @@ fn commit(connection: &Connection, jobs: &mut dyn Iterator<Item = Job>) -> Outco
     Ok(replies)
 }
 
-/// Writes the readings of a job atomically. A single statement is atomic; several statements need a savepoint.
+/// Writes the readings of a job atomically. One statement is atomic, but several statements need a savepoint.
 fn apply(connection: &Connection, job: &Job) -> Outcome<()> {
     let several = job.readings.len() > 1;
     if several {

@@ -248,8 +248,8 @@ pub enum Ledger {
 
 /// The number of operations for an entry with 50 postings whose accounts are in five rows.
 ///
-/// The operations write the entry and its request, a line in the audit log, the postings, the books, the sequence, the feed, the balances and the monthly sums.
-/// Compilation fails if the number exceeds the limit of a transaction.
+/// They write the entry and its request, a line in the audit log, the postings, the books, the sequence, the feed, the balances and the monthly sums. If the
+/// number exceeds the limit of a transaction, the program does not compile.
 pub const LARGEST: usize =
     Entry::INSERT + Request::INSERT + Audit::INSERT + 50 * Posting::INSERT + 2 + 2 + 2 * 5;
 const _: () = assert!(LARGEST <= 100);

@@ -60,7 +60,7 @@ async fn rty_2_and_auth_12_a_token_that_never_arrives_ends_the_call() {
     assert!(server.received().is_empty());
 }
 
-/// Tests that dropping a call while it waits for a token, for a response, or between two attempts does not affect the next call.
+/// Tests that a dropped call does not affect the next one. It is dropped while it waits for a token, for a response, or between two attempts.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_dropped_call_does_not_affect_the_next() {
     let server = Server::start([Reply::Silence, refusal(503, "ServerBusy"), done()]).await;

@@ -14,7 +14,7 @@ fn cosmos(server: &Server) -> AzureTables {
     AzureTables::with_options(&server.endpoint, key, options).unwrap()
 }
 
-/// Tests that the client ignores metadata with a wrong table or type, and that a property without a value or with a null value is absent.
+/// Tests that the client ignores metadata with a wrong table or type. A property that is omitted or has a null value must be absent.
 #[tokio::test]
 async fn az_6_and_15_metadata_is_ignored_and_omitted_properties_are_absent() {
     let metadata = r#""odata.metadata":"http://127.0.0.1:10002/devstoreaccount1/$metadata#Tables/@Element""#;

@@ -1,4 +1,4 @@
-//! Tests of lost responses. With a write identifier, the outcome can be determined; without one, it is ambiguous (CON-11, `docs/lost-answers.md`).
+//! Tests of lost responses (CON-11, `docs/lost-answers.md`). With a write identifier, the outcome can be determined. Without one, it is ambiguous.
 
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};

@@ -1,8 +1,9 @@
 //! Detects a container that was replaced by a new one with the same name.
 //!
-//! The Azure SDK caches the container for each name. If any request in the process finds that the container was replaced, the SDK refreshes its cache and sends
-//! all later requests to the new container, without reporting this. The store therefore compares two resource ids: the one in the SDK's cache, and the one of
-//! the container that was checked against the options.
+//! The Azure SDK caches the container for each name. Any request in the process may find that a container was replaced. The SDK then refreshes its cache, and
+//! sends all later requests to the new container. It does not report this.
+//!
+//! The store therefore compares two resource ids: the one in the SDK's cache, and the one of the container that was checked against the options.
 
 use azure_data_cosmos::feed::FeedScope;
 use azure_data_cosmos::options::ChangeFeedStartFrom;

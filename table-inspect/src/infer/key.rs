@@ -109,7 +109,9 @@ fn split(keys: &[&str], separator: &str, count: usize) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the longest common prefix of the keys that ends at a separator, or directly before a number at the end of every key.
+/// Returns the common prefix of the keys, up to a suitable end.
+///
+/// If every key ends with a number that contains the first difference, the prefix ends before this number. Otherwise, it ends at its last separator.
 fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     let Some(first) = keys.first() else { return "" };
     let mut prefix = *first;

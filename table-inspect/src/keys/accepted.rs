@@ -31,7 +31,10 @@ impl Accepted {
     /// Returns the encoded values accepted by a condition.
     ///
     /// # Errors
-    /// `Condition` if the part cannot have the given value, does not support the given prefix, or has no order although a range is given.
+    /// `Condition` in these cases:
+    /// - The part cannot have the given value.
+    /// - The part does not support the given prefix.
+    /// - A range is given, but the part has no order.
     pub(super) fn new(piece: &StoredPiece, values: &Values) -> Result<Self> {
         let StoredPiece::Part { source, codec, form } = piece else { return Ok(Self::Prefix(String::new())) };
         let name = name_of(source);
@@ -71,8 +74,8 @@ impl Accepted {
         }
     }
 
-    /// Returns a range that contains all keys that consist of `prefix`, an accepted value of this part, and values of the pieces in `behind`. The range may
-    /// also contain other keys.
+    /// Returns a range for the keys that start with `prefix`, followed by an accepted value of this part and values of the pieces in `behind`. The range
+    /// contains all these keys, but may also contain others.
     pub(super) fn range(&self, prefix: &str, form: &Form, behind: &[StoredPiece]) -> TextRange {
         let (first, last) = match self {
             Self::One(text) => return TextRange::prefix(&format!("{prefix}{text}")),

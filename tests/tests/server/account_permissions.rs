@@ -93,8 +93,9 @@ fn queue_operations(id: &str, receipt: &str) -> Vec<Operation> {
     .into()
 }
 
-/// Returns the services, resource types and permissions of each token to test. These are all services and types with few permissions or with all but one, and
-/// each combination of services and types with all permissions.
+/// Returns the services, resource types and permissions of each token to test.
+///
+/// Some tokens have all services and types, and few permissions or all but one. The others have all permissions, and each combination of services and types.
 fn signatures() -> Vec<(&'static str, &'static str, String)> {
     let mut letters = vec!["au".to_owned()];
     for one in LETTERS.chars() {

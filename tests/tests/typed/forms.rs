@@ -1,5 +1,9 @@
-//! Tests the data formats of other programs. Key fields are also properties, a field contains all remaining properties, values are in chunks, rows in one
-//! partition differ only in their kind, and keys cannot be parsed.
+//! Tests the data formats of other programs:
+//! - key fields that are also properties
+//! - a field for all remaining properties
+//! - values in chunks
+//! - rows in one partition that differ only in their kind
+//! - keys that cannot be parsed
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::struct_field_names, reason = "names of layouts")]

@@ -26,7 +26,9 @@ pub fn run_child(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
 /// Runs all rounds of a torture run, using `program` as the server.
 ///
 /// # Errors
-/// An error if a process cannot be started or ends by itself, a connection fails before the kill, or a folder cannot be created, opened or read.
+/// - An error if a process cannot be started, or ends by itself.
+/// - An error if a connection fails before the kill.
+/// - An error if a folder cannot be created, opened or read.
 pub fn torture(
     program: &Path,
     plan: &Plan,
