@@ -65,7 +65,7 @@ pub struct Figures {
     pub folder_after: u64,
     /// The time needed to close the database, in milliseconds.
     pub close: f64,
-    /// The number of pages of 1,000 entities that were read during the updates, per second of CPU time of the reader.
+    /// The rate of page reads during the updates, per second of CPU time of the reader. A page has 1,000 entities.
     pub pages: f64,
 }
 

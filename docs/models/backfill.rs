@@ -92,7 +92,7 @@ impl Plan {
         }
     }
 
-    /// Returns the releases whose schemas have been stored before the end of a round, in the order in which they were stored.
+    /// Returns the releases whose schemas have been stored before the end of a round. They are in the order in which the schemas were stored.
     fn opened(&self, round: usize) -> Vec<usize> {
         let opened = self.releases.iter().zip(&self.begins).filter(|(_, begin)| **begin <= round);
         opened.map(|(release, _)| *release).collect()
@@ -191,7 +191,7 @@ mod tests {
     use super::conditions::{GENERATION, SEEN_FIRST, SEEN_POSITION, UNIQUE};
     use super::*;
 
-    /// Tests two runs of the backfill that read the same time from the store, and refuse older programs one after the other. A third run knows the first
+    /// Tests two runs of the backfill that read the same time from the store. They refuse older programs one after the other. A third run knows the first
     /// refusal, and mistakes the second one for it.
     #[test]
     fn a_refusal_that_is_known_by_its_time_alone_is_confirmed_by_mistake() {
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(run(FOUND_BY, None), Ok(()));
     }
 
-    /// Tests a run of one release that reads the time, pauses, and records this time as that of another release's first run.
+    /// Tests a run of one release that reads the time and pauses. It then records this time as the time of another release's first run.
     #[test]
     fn a_first_run_before_another_schema_is_recorded_by_mistake() {
         const FOUND_BY: u64 = 2_178_082;

@@ -59,7 +59,7 @@ const LIMIT: u64 = 2;
 /// The number of entries that a trim deletes in one transaction.
 const PAGE: usize = 2;
 
-/// A position in a feed: the id of the feed and the number of the last change that has been read.
+/// A position in a feed. It consists of the id of the feed, and the number of the last change that has been read.
 type Cursor = (u64, u64);
 
 #[derive(Clone, Copy)]

@@ -19,7 +19,7 @@ mod settling;
 
 use std::process::ExitCode;
 
-/// A model of a protocol: the names of its conditions, and a function that runs it with a seed and, optionally, without one condition.
+/// A model of a protocol. It has the names of the conditions, and a function that runs the protocol with a seed. The function can omit one condition.
 struct Model {
     name: &'static str,
     conditions: &'static [&'static str],

@@ -72,7 +72,7 @@ struct Store {
     now: i64,
     schema: Schema,
     rows: [Row; ROWS],
-    /// For each row, the last value of the property that a newer program wrote and whose write the store acknowledged.
+    /// For each row, the last value of the property that a newer program has written. The store has acknowledged the write.
     written: [Option<u64>; ROWS],
     values: u64,
 }

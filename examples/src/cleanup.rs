@@ -11,7 +11,7 @@ use crate::store::Store;
 
 type Failed = Box<dyn Error>;
 
-/// Runs a program on an empty store, and then deletes all tables, queues and blobs in the store. Deletes them even after an error or a panic.
+/// Runs a program on an empty store. Then deletes all tables, queues and blobs in the store, even after an error or a panic.
 ///
 /// Returns the outcome of the program. Also returns the number of deleted tables, or the deletion error.
 ///
@@ -25,8 +25,7 @@ pub async fn after<T>(store: &Store, program: impl Future<Output = T>) -> (T, Re
     (outcome, deleted.and_then(|tables| emptied.map(|()| tables)))
 }
 
-/// Runs a program on an empty store, and then deletes all tables, queues and blobs in the store and prints the result. Deletes them even after an error or a
-/// panic.
+/// Runs a program on an empty store. Then deletes all tables, queues and blobs in the store, even after an error or a panic, and prints the result.
 ///
 /// # Errors
 /// The error of the program. If the program succeeds, the deletion error.

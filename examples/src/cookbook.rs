@@ -61,7 +61,7 @@ async fn run_in_account(_: &str, _: &Options, _: &mut dyn Write) -> Result<(), B
     Err("this build has no client for accounts: add `--features azure` to the command, before `--`".into())
 }
 
-/// Runs the cookbook on an empty store, and then deletes all tables, queues and blobs. Deletes them even after an error or a panic.
+/// Runs the cookbook on an empty store. Then deletes all tables, queues and blobs, even after an error or a panic.
 ///
 /// # Errors
 /// Any error from the store or the output.

@@ -280,7 +280,7 @@ fn tenant(store: &Store, books: &Bookkeeping, name: &str) -> Result<Tenant, Fail
     Ok(tenant.with_table(&store.table::<Audit>(), Audit::partition(name))?)
 }
 
-/// Exports a tenant, imports it into another store, posts an entry there, and erases the tenant from the original store.
+/// Exports a tenant, imports it into another store, and posts an entry there. Then erases the tenant from the original store.
 async fn one_tenant(store: &Store, books: &Bookkeeping) -> Result<(), Failed> {
     println!("\nThe tenant {CONTOSO} as one thing");
     let contoso = tenant(store, books, CONTOSO)?;

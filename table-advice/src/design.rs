@@ -36,7 +36,7 @@ pub struct Design {
 }
 
 impl Design {
-    /// Creates a design for the table and the levels of an entity type, with one physical partition and a workload of one day.
+    /// Creates a design for the table and the levels of an entity type. It has one physical partition, and the workload lasts one day.
     #[must_use]
     pub fn of<E: Entity>() -> Self {
         let levels = level_names(E::SCHEMA);

@@ -98,7 +98,7 @@ pub struct Throttling {
     pub refused_load: u64,
     /// The number of requests above the account's limit of 20,000 per second.
     pub refused_requests: u64,
-    /// The highest load of any one partition in one second: the number of entities written plus the number of pages read.
+    /// The highest load of any one partition in one second. The load is the number of entities written plus the number of pages read.
     pub hottest_second: u64,
     /// The partition with the load [`hottest_second`](Self::hottest_second).
     pub hottest_partition: String,

@@ -126,7 +126,7 @@ impl Step {
 /// The number of consecutive pages that one read fetches per second. Pages after the first second do not count towards the load.
 const PAGES_A_SECOND: u64 = 20;
 
-/// Returns the load of a read with `pages` pages: the number of pages that it fetches in its first second.
+/// Returns the load of a read with `pages` pages. It is the number of pages that the read fetches in its first second.
 pub(super) const fn load(pages: u64) -> u64 {
     if pages > PAGES_A_SECOND { PAGES_A_SECOND } else { pages }
 }

@@ -15,7 +15,7 @@ use crate::client::AzureTables;
 use crate::http::Request;
 use crate::json;
 
-/// The first and the longest backoff delay for creating a table while a table with the same name is being deleted (RTY-6).
+/// The first and the longest delay before the creation of a table is retried. It is retried while a table with the same name is being deleted (RTY-6).
 const BEING_DELETED: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(40));
 
 impl AzureTables {

@@ -125,7 +125,7 @@ impl Emulator {
         answer.map_err(|_| Broken::AfterSending)
     }
 
-    /// Creates a table's container with the given number of levels, number of physical partitions, and throughput in request units per second.
+    /// Creates a table's container with the given numbers of levels and physical partitions. The throughput is in request units per second.
     ///
     /// # Errors
     /// `InvalidInput` if the emulator rejects the number of partitions or the throughput.
@@ -141,8 +141,7 @@ impl Emulator {
         self.create_with_paths(table, paths, partitions, throughput)
     }
 
-    /// Creates a container with the given partition key paths, number of physical partitions, and throughput in request units per second. It has the form of a
-    /// container that another program created.
+    /// Creates a container as another program could, with any partition key paths. The throughput is in request units per second.
     ///
     /// # Errors
     /// `InvalidInput` if the emulator rejects the number of partitions or the throughput.

@@ -12,7 +12,7 @@ const LOGICAL_FULL: u16 = 1014;
 const SESSION_BEHIND: u16 = 1002;
 /// The sub-status code for a request whose container was deleted or replaced.
 const OWNER_NOT_FOUND: u16 = 1003;
-/// The status and sub-status codes for a request whose container was replaced by a new one with the same name.
+/// The status and sub-status codes for a request to a container that was replaced. The new container has the same name.
 ///
 /// Over HTTP/2, a gateway with an outdated container cache may send 410/1000 instead. After either response, the Azure SDK looks up the container. If the
 /// container was replaced, the SDK reports this itself. A 410/1000 without a replacement is temporary, like every 410.
@@ -66,7 +66,7 @@ pub(crate) const fn reports_state(status: u16) -> bool {
     matches!(status, 404 | 409 | 410 | 412)
 }
 
-/// Returns `true` if the status would report the state of an item, a container or a partition, but the response came from a gateway or proxy.
+/// Returns `true` if the status would report such a state, but the response came from a gateway or proxy.
 fn is_page(error: &CosmosError) -> bool {
     let (status, sub) = status(error);
     sub == 0 && reports_state(status) && !is_from_service(error)

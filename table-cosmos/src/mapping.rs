@@ -19,7 +19,7 @@ const MOST: usize = 3;
 const LEVELS: [&str; MOST] = ["l1", "l2", "l3"];
 /// Members added to items by the service.
 const SYSTEM: [&str; 6] = ["id", "_rid", "_self", "_etag", "_attachments", "_ts"];
-/// The member of a mapped item for this library's own data: the write identifier, and the properties that have no path in the mapping.
+/// The member of a mapped item that contains this library's own data. It holds the write identifier, and the properties without a path in the mapping.
 const OWN: &str = "_tables";
 /// The member that contains an item's time to live.
 const TTL: &str = "ttl";
@@ -160,7 +160,7 @@ impl Mapping {
         self
     }
 
-    /// Declares a constant: a string that every item of the table has at a path, such as the item type `order` at `/type`.
+    /// Declares a constant, which is a string that every item of the table has at a path. For example, `/type` may contain the item type `order`.
     ///
     /// Queries select only items with this string, and written items contain it.
     #[must_use]

@@ -102,8 +102,8 @@ impl Options {
         self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
     }
 
-    /// Sets the mapping of a table whose items are not in the default format, such as items written by other programs. The mapping also determines the levels
-    /// of the table.
+    /// Sets the mapping of a table whose items are not in the default format. Other programs may have written them. The mapping also determines the levels of
+    /// the table.
     ///
     /// # Errors
     /// `InvalidInput` in these cases:
@@ -161,7 +161,7 @@ impl Options {
         Self { throughput: Some(Throughput::Autoscale(most)), ..self }
     }
 
-    /// Sets whether a query fails if it finds an item that another program wrote and that is not an entity.
+    /// Sets whether a query fails if it finds a foreign item. This is an item that another program wrote and that is not an entity.
     ///
     /// By default, such items are skipped, logged, and reported by [`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items). If `refuse` is `true`,
     /// the query fails with `Corrupted`.
@@ -217,7 +217,7 @@ impl Options {
         Self { reads: enabled.then_some(ReadConsistencyStrategy::LatestCommitted), ..self }
     }
 
-    /// Sets the retry policy for operations that fail because a concurrent writer changed the entity between the read and the write.
+    /// Sets the retry policy for conflicts. A conflict occurs if a concurrent writer changes the entity between the read and the write of an operation.
     #[must_use]
     pub fn retry(self, retry: Retry) -> Self {
         Self { retry, ..self }

@@ -1,4 +1,4 @@
-//! The scope of a key range (RT-1 to RT-3): the items with one partition key, the items with the same first levels, or all items in the container.
+//! The scope of a key range (RT-1 to RT-3). A scope contains the items with one partition key, the items with the same first levels, or all items.
 
 use azure_data_cosmos::FeedScope;
 use table_core::Result;

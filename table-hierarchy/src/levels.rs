@@ -61,7 +61,7 @@ pub fn common_levels(range: &TextRange) -> Vec<String> {
     prefix.split_terminator(END).map(str::to_owned).collect()
 }
 
-/// Returns `true` if an upper bound is one of the keys with the given prefix, or comes directly after the last of them.
+/// Returns `true` if an upper bound is a key with the given prefix. Also returns `true` if the bound comes directly after the last such key.
 fn lies_below(upper: &Bound<String>, prefix: &str) -> bool {
     match upper {
         Bound::Unbounded => false,

@@ -1,4 +1,4 @@
-//! Models the load on physical partitions: the utilization of each partition, its share of the throughput, and the next split.
+//! Models the load on physical partitions. The model computes the utilization of each partition, its share of the throughput, and the next split.
 //!
 //! The service divides the throughput of a container evenly among its physical partitions, whatever their load is. It splits a partition that contains too much
 //! data. It also adds partitions if the requested throughput requires them. A hot key does not cause a split, so it stays hot (HPK-12, HPK-14).
@@ -34,7 +34,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The documented limits: 20 GB per partition key, 50 GB per physical partition, and 10,000 request units per second for either.
+    /// The documented limits. A partition key has at most 20 GB, and a physical partition has at most 50 GB. Each has at most 10,000 request units per second.
     pub const SERVICE: Self = Self {
         logical_bytes: 20.0 * GB,
         logical_ru: 10_000.0,
@@ -79,7 +79,7 @@ pub struct Heat {
     pub ru: f64,
     /// The number of request units available per second: an even share of the container's throughput.
     pub share: f64,
-    /// The utilization of the partition: the used fraction of its storage or of its share of the throughput, whichever is greater.
+    /// The utilization of the partition. It is the used fraction of the storage, or of the partition's share of the throughput, whichever is greater.
     ///
     /// A partition with a utilization above 1 is throttled or split.
     pub full: f64,

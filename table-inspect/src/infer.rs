@@ -119,7 +119,7 @@ fn of_group(group: &Group<'_>, names: &mut name::Names) -> Kind {
     Kind { name, kind: group.kind.clone(), partition_key, row_key, properties, rows: rows.len(), notes }
 }
 
-/// Returns a note if the codec of a part is uncertain, because the part has only a few distinct values.
+/// Returns a note if the codec of a part is uncertain. It is uncertain if the part has only a few distinct values.
 fn doubt(piece: &Piece) -> Option<String> {
     /// The minimum number of distinct values at which a matching codec is considered reliable.
     const ENOUGH: usize = 5;

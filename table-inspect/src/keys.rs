@@ -76,7 +76,7 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Returns `true` if the schema can describe rows of a table: it is a schema of this table, or stores an index in it.
+    /// Returns `true` if the schema can describe rows of a table. It must be a schema of this table, or store an index in it.
     ///
     /// An unreadable schema is assumed to do so if one of its unreadable lines contains the table's name.
     #[must_use]

@@ -17,7 +17,7 @@ const REQUESTS: u32 = 1_000;
 /// After a while, the pool has a spare connection and opens no more. With 1 and 32 concurrent requests, 3 and 34 connections were counted.
 const SPARE: u32 = 4;
 
-/// Counts the connections opened for one request at a time and for many concurrent requests, and adds the counts to the report.
+/// Counts the connections for one request at a time, and for many concurrent requests. Adds the counts to the report.
 pub fn measure(server: &Server, report: &mut Report) -> Outcome<()> {
     for (work, at_once) in [(Work::Insert, 1), (Work::Pipelined, u32::try_from(AT_ONCE)?)] {
         let most = at_once + SPARE;

@@ -15,7 +15,7 @@ use crate::report::{Report, Target};
 const FAR: Duration = Duration::from_millis(10);
 /// The target for the ratio of pipelined inserts to sequential inserts.
 const TIMES: f64 = 4.0;
-/// The fraction of time for which the request thread of a server must be busy to count as the bottleneck.
+/// The limit above which the request thread of a server counts as the bottleneck. It is the fraction of time for which the thread is busy.
 const LIMIT: f64 = 0.9;
 
 /// Measures the inserts and adds the ratios to the report.

@@ -15,7 +15,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Returns a key in the format of the engine's keys: a table number, a partition key and a row key.
+    /// Returns a key in the format of the engine. It consists of a table number, a partition key and a row key.
     pub fn key(&mut self, site: &str, number: u32) -> Outcome<&[u8]> {
         self.text.clear();
         self.text.push_str("reading_");

@@ -31,7 +31,7 @@ const SECONDS: Duration = Duration::from_secs(3);
 /// The time for which an idle engine is observed.
 const IDLE: Duration = Duration::from_secs(2);
 
-/// Measures reads after deletions, queue operations and the writes of an idle engine, and adds the results to the report.
+/// Measures reads after deletions, queue operations, and the writes of an idle engine. Adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let (count, folder) = (stage.options.entities, stage.folder.inside("deletions"));
     let options = EngineOptions::new().durability(Durability::Relaxed);

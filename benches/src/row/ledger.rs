@@ -83,7 +83,7 @@ fn posts(
     Ok(())
 }
 
-/// Loads entries into new ledgers, compares the load rates and the sizes on disk, and reopens the last two ledgers.
+/// Loads entries into new ledgers. Compares the load rates and the sizes on disk. Finally, reopens the last two ledgers.
 fn load(stage: &Stage, report: &mut Report, folder: &Folder) -> Outcome<(Ours, SqliteBooks)> {
     let entries = if stage.options.quick { FEWEST } else { ENTRIES };
     let (mut rates, mut places) = ([const { Vec::new() }; 2], [folder.join("ours"), folder.join("peer")]);

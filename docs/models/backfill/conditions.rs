@@ -51,9 +51,9 @@ pub(super) const ENTRY_VERSION: usize = 21;
 ///
 /// Without this condition, or without one of the following, random runs rarely fail. A test therefore contains the seed of a run that fails.
 pub(super) const UNIQUE: usize = 22;
-/// The condition that a first run of a backfill is recorded only if the schema that the run has read is still stored.
+/// The condition for recording a first run of a backfill. The schema that the run has read must still be stored.
 pub(super) const SEEN_FIRST: usize = 23;
-/// The condition that a run begins or continues a pass only if the schema that the run has read is still stored.
+/// The condition for beginning or continuing a pass. The schema that the run has read must still be stored.
 pub(super) const SEEN_POSITION: usize = 24;
-/// The condition that a run identifies the schema that it has read by its generation, because an earlier schema can be stored again.
+/// The condition that a run identifies a schema by its generation. The schema itself is not sufficient, because an earlier one can be stored again.
 pub(super) const GENERATION: usize = 25;

@@ -1,4 +1,4 @@
-//! The pass of a backfill over the entries and the entities, and the repair, which does the same work at any time.
+//! The pass of a backfill over the entries and the entities. Also the repair, which does the same work at any time.
 
 use crate::backfill::conditions::{
     ENTRY_VERSION, JUDGED_AGAIN, MARKED, OWN_COMPLETION, OWN_POSITION, PASS_LAST, RESTORED, VERSIONED,

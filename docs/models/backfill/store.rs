@@ -1,4 +1,4 @@
-//! The store of the model: the stored schema with the state of the index, the entities, and the entries of the index.
+//! The store of the model. It contains the stored schema with the state of the index, the entities, and the entries of the index.
 
 use std::collections::{BTreeMap, BTreeSet};
 

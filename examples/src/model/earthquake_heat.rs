@@ -50,7 +50,7 @@ pub struct RegionalEarthquake {
     pub place: String,
 }
 
-/// Returns the region at the end of the location of an earthquake, such as `Taiwan` in `22km NNE of Hualian, Taiwan`.
+/// Returns the region of an earthquake, which is the end of its location. For example, `22km NNE of Hualian, Taiwan` is in `Taiwan`.
 #[must_use]
 pub fn region(event: &source::Earthquake) -> &str {
     event.place.rsplit_once(", ").map_or(event.place.as_str(), |(_, region)| region)

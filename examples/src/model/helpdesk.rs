@@ -134,7 +134,7 @@ pub struct Agent {
     pub email: String,
 }
 
-/// The number of open tickets and the total number of tickets of a tenant, kept up to date by a view. Example key: (`contoso`, `sums`).
+/// The number of open tickets and of all tickets of a tenant. A view keeps it up to date. Example key: (`contoso`, `sums`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "HelpDeskSums")]
 #[partition_key(tenant)]

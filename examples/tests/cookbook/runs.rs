@@ -140,7 +140,8 @@ fn a_different_number_of_builds_replaces_the_previous_one() {
     }
 }
 
-/// Tests that the tables are imported again if an import of another index was interrupted, or if they contain builds of different packages.
+/// Tests that the tables are imported again after an interrupted import of another index. They are also imported again if they contain builds of different
+/// packages.
 #[test]
 fn an_import_trusts_only_a_complete_import_of_the_same_packages() {
     pollster::block_on(async {

@@ -73,8 +73,7 @@ impl Failure {
         }
     }
 
-    /// Creates the failure for a response that does not come from the service, such as the page of a captive portal. The service may still have received the
-    /// request.
+    /// Creates the failure for a page from elsewhere, such as a captive portal. The service may still have received the request.
     pub(crate) fn of_page(operation: &str, status: u16) -> Self {
         let fault = AnswerFault::Status { operation: operation.to_owned(), status };
         Self { into_ambiguous: true, status: Some(status), ..Self::of_error(Error::of(fault)) }

@@ -88,7 +88,7 @@ impl WriteRequest {
     }
 }
 
-/// Replaces an empty JSON object with `{ }` for Azurite, which requires a character between the braces in a batch.
+/// Replaces an empty JSON object with `{ }` for Azurite. In a batch, Azurite requires a character between the braces.
 ///
 /// Otherwise, Azurite would return 500 for an empty merge. Such a merge changes only an entity's `ETag`.
 fn seen(body: String) -> String {

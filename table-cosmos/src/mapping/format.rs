@@ -118,7 +118,7 @@ fn stored_exactly(number: f64) -> Option<Number> {
     if is_negative_zero { None } else { Number::from_f64(number) }
 }
 
-/// Returns the time since 1970 in the given unit, or `None` if it is not a whole number of units.
+/// Returns the time since 1970 in the given unit. Returns `None` if it is not a whole number of units.
 fn since_1970(ticks: u64, unit: u64) -> Option<i64> {
     let passed = i64::try_from(ticks).ok()?.checked_sub(i64::try_from(ticks::UNIX_EPOCH).ok()?)?;
     let unit = i64::try_from(unit).ok()?;

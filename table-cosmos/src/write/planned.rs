@@ -74,7 +74,7 @@ pub(crate) const fn creates(kind: &OperationKind) -> bool {
     )
 }
 
-/// The verb, the body and the condition of a request, and the statuses that mean that a concurrent writer changed the entity.
+/// The verb, the body and the condition of a request. The last field contains the statuses that mean that a concurrent writer changed the entity.
 type Parts = (Verb, Option<Json>, Option<String>, &'static [u16]);
 
 impl Planned {
@@ -152,7 +152,7 @@ impl Planned {
         self.verb == Verb::Create
     }
 
-    /// Returns `true` if a rejection with the given status means that a concurrent writer changed the entity after it was read.
+    /// Returns `true` if the status of a rejection means that the entity was changed after it was read. A concurrent writer then committed first.
     pub(crate) fn lost_a_race(&self, status: u16) -> bool {
         self.races.contains(&status)
     }
@@ -162,7 +162,7 @@ impl Planned {
         self.if_match.is_some()
     }
 
-    /// Returns `true` if the request has a condition that the stored item still satisfies, or one that no item can satisfy.
+    /// Returns `true` if the stored item still satisfies the condition of the request. Also returns `true` if no item can satisfy the condition.
     pub(crate) fn condition_holds(&self, stored: Option<&ETag>) -> bool {
         match self.if_match.as_deref() {
             None => false,

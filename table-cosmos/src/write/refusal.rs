@@ -9,7 +9,7 @@ use crate::unique::UniqueKeys;
 use crate::write::Target;
 use crate::write::planned::Planned;
 
-/// The status that the service returns if the key exists, or if another item with the same partition key has the unique value (LIM-16).
+/// The status for a conflict (LIM-16). The key exists, or another item with the same partition key has the unique value.
 pub(super) const CONFLICT: u16 = 409;
 
 impl CosmosTables {

@@ -5,7 +5,7 @@ use crate::{EpkRange, PartitionMap};
 use table_core::Result;
 
 impl Route {
-    /// Returns the route of a query whose alternatives are joined by `OR`: the union of the routes of the alternatives.
+    /// Returns the route of a query whose alternatives are joined by `OR`. It is the union of the routes of the alternatives.
     ///
     /// Each alternative is a list of conditions, one for each level. If an alternative does not fix the first level, the query touches every partition (RT-10).
     ///

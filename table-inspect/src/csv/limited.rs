@@ -50,7 +50,7 @@ impl Watch {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if a reader at `position` has read past the end of the original input and of the first appended line break.
+    /// Returns `true` if a reader at `position` has read past the original input. The first appended line break still counts as input.
     pub(super) fn is_beyond(&self, position: u64) -> bool {
         let state = self.state();
         state.after > 0 && position > state.offset + 1

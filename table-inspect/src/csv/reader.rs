@@ -61,7 +61,7 @@ impl<R: Read> CsvReader<R> {
         Self::separated(input, b',', types)
     }
 
-    /// Reads the header of a file with the given cell separator, such as a tab for cells copied from a spreadsheet.
+    /// Reads the header of a file with the given cell separator. For example, cells copied from a spreadsheet are separated by tabs.
     ///
     /// # Errors
     /// Any error from [`new`](Self::new).

@@ -35,7 +35,7 @@ struct Stored {
     etags: HashMap<String, ETag>,
 }
 
-/// Checks that a set of writes to a partition leaves its wide entities complete and does not rewind a sequence.
+/// Checks a set of writes to a partition. They must leave wide entities complete, and must not rewind a sequence.
 ///
 /// Returns the writes grouped into units. Each unit must be sent in one transaction. All writes to one wide entity form a unit, and every other write is a unit
 /// of its own.
@@ -179,7 +179,7 @@ async fn refuse_lowered(
     )))
 }
 
-/// Returns the ETag of a stored row that has the RowKey of a new part but is not a part. Returns `None` if no row is stored.
+/// Returns the ETag of a stored row that is not a part, although a new part has its RowKey. Returns `None` if no row is stored.
 ///
 /// Such rows are read one at a time, because the range of an entity can contain many rows that are not parts.
 async fn etag_of_plain(

@@ -111,7 +111,7 @@ fn split(keys: &[&str], separator: &str, count: usize) -> Vec<Piece> {
 
 /// Returns the common prefix of the keys, up to a suitable end.
 ///
-/// If every key ends with a number that contains the first difference, the prefix ends before this number. Otherwise, it ends at its last separator.
+/// If the keys differ only in a number at their end, the prefix ends before this number. Otherwise, it ends at its last separator.
 fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     let Some(first) = keys.first() else { return "" };
     let mut prefix = *first;

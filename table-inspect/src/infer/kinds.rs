@@ -48,8 +48,8 @@ pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>)
     (kinds, rare.into_iter().flat_map(|group| group.rows).collect())
 }
 
-/// Splits a group by the words after its key prefix, if a few repeated words cover at least 90% of the rows. Such words are literals of the schema instead of
-/// values.
+/// Splits a group by the words after its key prefix. This requires that a few repeated words cover at least 90% of the rows. Such words are literals of the
+/// schema instead of values.
 fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
     for row in &rows {

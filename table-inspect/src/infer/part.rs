@@ -150,7 +150,7 @@ fn pattern(texts: &[&str]) -> Option<&'static str> {
     PATTERNS.iter().find(|pattern| fits(pattern)).map(|(pattern, _)| *pattern)
 }
 
-/// Returns `true` if the text is a date that is formatted as the same text again. chrono alone would also accept numbers with blanks and signs.
+/// Returns `true` if the text is a date, and formatting this date yields the same text. Without this check, chrono would accept numbers with blanks and signs.
 fn is_date(text: &str, pattern: &str, format: &str) -> bool {
     let instant = if !contains_hour(pattern) {
         NaiveDate::parse_from_str(text, format).ok().and_then(|date| date.and_hms_opt(0, 0, 0))

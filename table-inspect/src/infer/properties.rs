@@ -85,7 +85,7 @@ fn chunked<'a>(rows: &[&'a TableEntity], names: &HashSet<&'a str>) -> HashSet<&'
     bases
 }
 
-/// Returns `true` if all numbered properties of a value are its chunks, and each chunk except the last is full.
+/// Returns `true` if all numbered properties of a value are its chunks. Each chunk except the last must be full.
 fn are_chunks(row: &TableEntity, base: &str, numbered: usize) -> bool {
     let name = |at: usize| if at == 0 { base.to_owned() } else { format!("{base}{at}") };
     let chunks: Vec<_> = (0..).map_while(|at| row.get(&name(at))).collect();

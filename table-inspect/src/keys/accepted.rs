@@ -74,8 +74,9 @@ impl Accepted {
         }
     }
 
-    /// Returns a range for the keys that start with `prefix`, followed by an accepted value of this part and values of the pieces in `behind`. The range
-    /// contains all these keys, but may also contain others.
+    /// Returns a range that contains all accepted keys. It may also contain others.
+    ///
+    /// An accepted key consists of `prefix`, an accepted value of this part, and values of the pieces in `behind`.
     pub(super) fn range(&self, prefix: &str, form: &Form, behind: &[StoredPiece]) -> TextRange {
         let (first, last) = match self {
             Self::One(text) => return TextRange::prefix(&format!("{prefix}{text}")),

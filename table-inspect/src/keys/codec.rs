@@ -153,7 +153,7 @@ fn variants(codec: &str) -> Option<&str> {
     codec.strip_prefix("one_of(")?.strip_suffix(')')
 }
 
-/// Returns `true` if the text is a variant name of the codec, or the codec is not an enum codec.
+/// Returns `true` if the text is a variant name of the codec. For a codec that is not an enum codec, always returns `true`.
 fn is_variant(codec: &str, text: &str) -> bool {
     variants(codec).is_none_or(|names| names.split('|').any(|name| name == text))
 }

@@ -27,7 +27,7 @@ fn row_key(row: u64) -> String {
     format!("row_{row:03}")
 }
 
-/// Returns the content of a bulk row: the number of the row, its version, and bytes that depend on both.
+/// Returns the content of a bulk row. It consists of the number of the row, its version, and bytes that depend on both.
 fn row(number: u64, version: u64) -> Row {
     let mut row = RowWriter::with_capacity(3);
     row.property("Number", ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX)));

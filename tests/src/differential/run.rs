@@ -27,7 +27,7 @@ struct Pair<'a, A, B> {
     left: &'a A,
     right: &'a B,
     table: TableName,
-    /// For each key, the `ETag`s that each write created: one in the left store, and one in the right store.
+    /// The `ETag`s that the writes to each key have created. Each write has one in the left store, and one in the right store.
     versions: HashMap<EntityKey, Vec<[ETag; 2]>>,
 }
 

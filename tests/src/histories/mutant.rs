@@ -19,7 +19,7 @@ use table_wire::batch::{NewResponse, write_responses};
 pub enum Mutant {
     /// Assumes that a write was applied if the stored entity has the same content.
     EqualContent,
-    /// Assumes that a write was applied if the stored entity has an operation ID, even if the ID belongs to a different write.
+    /// Assumes that a write was applied if the stored entity has any operation ID. The ID may belong to a different write.
     AnyIdentifier,
     /// Treats a rejection as final even if it follows a lost response.
     RefusalStands,
@@ -91,7 +91,7 @@ impl MutantStore {
         }
     }
 
-    /// Returns the `ETag`s of the stored entities if the faulty client would mistake these entities for the ones that it wrote.
+    /// Returns the `ETag`s of the stored entities, if the faulty client would mistake them for its own. Otherwise, returns `None`.
     async fn evidence(&self, table: &TableName, sent: &Transaction) -> Result<Option<Committed>> {
         let mut committed = Committed::new();
         for operation in sent.operations() {

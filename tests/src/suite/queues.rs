@@ -47,7 +47,7 @@ pub fn texts(leases: &[Lease]) -> Vec<&str> {
     leases.iter().map(|lease| lease.message.text.as_str()).collect()
 }
 
-/// Checks that an operation on a queue failed with the given error code, and that the error contains the name of the queue. Returns the error.
+/// Checks that an operation on a queue failed with the given error code. The error must contain the name of the queue. Returns the error.
 #[track_caller]
 pub fn refused<T: std::fmt::Debug>(queue: &QueueName, result: Result<T>, code: ErrorCode) -> Error {
     let error = scene::refused(result, code);

@@ -140,7 +140,7 @@ pub async fn egt_10_the_first_failing_operation_is_the_one_named<S: TableStore>(
     assert_eq!(error.key(), Some(("p", "2")));
 }
 
-/// Tests that errors that do not depend on stored data come before all other errors, whatever the order of the operations.
+/// Tests that errors in the transaction itself come before errors that depend on stored data, whatever the order of the operations.
 ///
 /// Here, the first operation would fail too, but the store must report the duplicate entity. The error always contains the index of the failed operation.
 pub async fn eng_7_structural_errors_come_before_those_of_execution<S: TableStore>(store: &S) {

@@ -85,8 +85,8 @@ pub(super) struct History {
     /// The disk when the folder was copied, and the number of the first request after that.
     copied: Option<(u64, SimulatedDisk)>,
     established: bool,
-    /// `true` if an engine with relaxed durability was killed or failed before it was closed, and the folder has not been opened since. A power loss may then
-    /// still lose its last writes.
+    /// `true` if a power loss may still lose the last writes of an engine. The engine had relaxed durability, and was killed or failed before it was closed.
+    /// The folder has not been opened since.
     unsynced: bool,
     log: Log,
     seen: Seen,

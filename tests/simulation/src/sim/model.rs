@@ -23,7 +23,7 @@ enum Fate {
     Skipped,
 }
 
-/// The effect of a write on a state: the new state and the message received, or the reason for the refusal.
+/// The effect of a write on a state. It is the new state and the message received, or the reason for the refusal.
 type Effect = Result<(Arc<State>, Option<Number>), Refusal>;
 
 /// A write whose result is not known yet.
@@ -204,7 +204,7 @@ impl Model {
         self.noted.take().unwrap_or_default()
     }
 
-    /// Returns all worlds that a reader may see now: the known worlds, and the worlds in which further open writes have taken effect.
+    /// Returns all worlds that a reader may see now. They are the known worlds, and the worlds in which more open writes have taken effect.
     fn visible(&self) -> Vec<World> {
         let mut all = Vec::new();
         for world in &self.worlds {
@@ -256,7 +256,7 @@ impl Model {
         self.worlds = distinct(std::mem::take(&mut self.worlds).into_iter().chain(past));
     }
 
-    /// Returns `true` if so many worlds are possible that a read should exclude some of them before the next request.
+    /// Returns `true` if too many worlds are possible. A read should then exclude some of them before the next request.
     pub(super) fn is_vague(&self) -> bool {
         self.worlds.len() > 8
     }

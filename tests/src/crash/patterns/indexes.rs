@@ -1,4 +1,4 @@
-//! Checks indexes in three ways: with the check of the table, by reading through each index, and by comparing the stored keys with the keys that the entities
+//! Checks indexes in three ways. It runs the check of the table, reads through each index, and compares the stored keys with the keys that the entities
 //! require.
 
 use std::collections::BTreeSet;

@@ -26,7 +26,7 @@ pub(super) const TOWNS: [&str; 4] = ["Aarau", "Baden", "Chur", "Davos"];
 /// The number of keys above which a list moves from its entity to a blob. It is small, so many lists move to blobs and others do not.
 const IN_ENTITY: usize = 2;
 
-/// A reader, who is listed in an index in the same partition and in an index in a different table.
+/// A reader. Two indexes list the reader, one in the same partition and one in a different table.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"

@@ -25,7 +25,7 @@ pub const CHILD: &str = "patterns-child";
 /// The number of worker threads that process outbox messages.
 const WORKERS: usize = 2;
 
-/// Runs the child: the workload threads ([`Hand`]), workers and sweeps, until the child is killed or its parent has ended.
+/// Runs the child until it is killed or its parent has ended. It runs the workload threads ([`Hand`]), workers and sweeps.
 ///
 /// # Errors
 /// Any error from opening the stores. An unexpected error in a workload thread ends the process.

@@ -181,7 +181,7 @@ impl Queues {
     }
 }
 
-/// The number of hours by which the clock of the engines and the workers in this process is ahead of the real time.
+/// The number of hours by which the clock of this process is ahead of the real time. The engines and the workers use this clock.
 static PASSED_HOURS: AtomicI64 = AtomicI64::new(0);
 
 /// Returns the clock of the engines and the workers.

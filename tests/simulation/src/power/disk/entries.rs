@@ -35,7 +35,7 @@ impl NameChange {
 /// The entries by path. The engine always spells a path in the same way, so paths are compared byte by byte. This is faster than comparing their components.
 type Names = BTreeMap<OsString, Entry>;
 
-/// Returns the name of a path in a folder, or `None` if the path is not directly in the folder.
+/// Returns the name of a path in a folder. Returns `None` if the path is not directly in the folder.
 fn name_in<'a>(path: &'a OsStr, folder: &Path) -> Option<&'a str> {
     let folder = folder.to_str()?;
     let name = path.to_str()?.strip_prefix(folder.strip_suffix('/').unwrap_or(folder))?.strip_prefix('/')?;

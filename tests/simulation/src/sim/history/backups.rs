@@ -90,7 +90,7 @@ impl History {
         }
     }
 
-    /// Restores the backup to a new disk, and compares the result with the states that existed while the backup was made.
+    /// Restores the backup to a new disk. Compares the result with the states that existed while the backup was made.
     pub(super) fn look_at_backup(&mut self) -> Result<(), Wrong> {
         self.check_backup(BACKUP, &self.backups.states, self.backups.whole)
     }

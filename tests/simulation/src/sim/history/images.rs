@@ -41,7 +41,7 @@ impl History {
         Ok(())
     }
 
-    /// Restores an image to a new disk, and compares its rows with the states that existed while the image was taken.
+    /// Restores an image to a new disk. Compares its rows with the states that existed while the image was taken.
     pub(super) fn check_image(&self, image: &Image) -> Result<(), Wrong> {
         let found = match restored(&image.image).and_then(|engine| tables(&engine, self.shape)) {
             Ok(found) => found.map_err(Wrong)?,

@@ -89,7 +89,7 @@ impl History {
         self.may_fail(error) && (!is_other || self.disk.has_lost_power() || self.may_be_replaced(number))
     }
 
-    /// Returns `true` if a table exists in only some of the possible states, or if different requests created it in different states.
+    /// Returns `true` if the possible states disagree about a table. Either it exists in only some of them, or different requests have created it.
     fn may_be_replaced(&self, number: u8) -> bool {
         let states = self.model.states();
         let made = states.iter().map(|state| state.tables.get(&number).map(|table| table.made));
