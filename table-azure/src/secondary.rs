@@ -25,7 +25,8 @@ impl AzureTables {
     /// Returns a handle that also reads from the secondary while the primary is failing. It shares the client's connections. This does not send any requests.
     ///
     /// # Errors
-    /// `InvalidInput` if no secondary is configured and none can be derived, or if the credential must not be sent to it (ACC-1).
+    /// - `InvalidInput` if no secondary endpoint is configured and none can be derived.
+    /// - `InvalidInput` if the credential must not be sent to the secondary endpoint (ACC-1).
     ///
     /// ```no_run
     /// use table_azure::AzureTables;

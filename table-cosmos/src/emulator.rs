@@ -225,8 +225,8 @@ impl Emulator {
         self.log.take()
     }
 
-    /// Starts a split of a physical partition at an effective partition key. While the partition is locked, for the duration `locked`, its requests fail with
-    /// 410 and sub-status 1007.
+    /// Starts a split of a physical partition at an effective partition key. The partition is locked for the duration `locked`. During this time, requests to
+    /// it fail with 410 and sub-status 1007.
     ///
     /// # Errors
     /// `InvalidInput` if the emulator cannot parse the key.
@@ -238,7 +238,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Starts a merge of two adjacent physical partitions. While they are locked, for the duration `locked`, their requests fail.
+    /// Starts a merge of two adjacent physical partitions. Both are locked for the duration `locked`. During this time, requests to them fail.
     pub fn merge(&self, table: &TableName, left: u32, right: u32, locked: Duration) {
         self.store().merge_partitions(DATABASE, table.as_str(), left, right, locked);
     }

@@ -74,7 +74,7 @@ fn is_page(error: &CosmosError) -> bool {
 
 /// Returns `true` if the container was recreated after the previous page of the query.
 ///
-/// The service reports this with a status. If the Azure SDK detects it first, only the error message indicates it.
+/// The service reports a new container with a status. If the Azure SDK detects it first, only the error message shows this.
 pub(crate) fn is_container_new(error: &CosmosError) -> bool {
     let is_told = || {
         let message = error.to_string();

@@ -69,8 +69,8 @@ const TTL: &str = "ttl";
 /// the path. If a later release removes or changes a path, it does not read the values stored there.
 ///
 /// Before a release with a new path writes for the first time, stop all programs of the earlier release. The earlier release does not read the value at the
-/// path. If it writes the property, the value at the path hides the value that it wrote, and the later release's next write removes that value. In the
-/// [standard](Self::standard) format, a write by the earlier release removes the member at the path.
+/// path. If it writes the property, it stores the value in `_tables`. The later release does not see this value as long as the path has one, and removes it
+/// with its next write. In the [standard](Self::standard) format, a write by the earlier release removes the member at the path.
 #[derive(Clone, Debug)]
 pub struct Mapping {
     pub(crate) levels: Vec<Path>,

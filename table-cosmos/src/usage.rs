@@ -37,7 +37,7 @@ pub(crate) fn charge_failed(error: &CosmosError) {
     }
 }
 
-/// Adds the charges of all requests that received a response to the current operation. These include the Azure SDK's retries.
+/// Adds the charges of requests to the total of the current operation. Every request that received a response counts, including the Azure SDK's retries.
 pub(crate) fn charge(diagnostics: &DiagnosticsContext) {
     let units = diagnostics.total_request_charge().value();
     // Requests outside an operation, such as reads of a container's properties, are not counted.
@@ -137,8 +137,7 @@ struct Counted {
     forms: HashMap<Form, Charges>,
 }
 
-/// The hash of a query's SQL text, used as the key for its charges. The text is not kept, because it may be long and charges are kept as long as the store is
-/// open.
+/// The hash of a query's SQL text. It is the key for the charges of the query. The text itself may be long, and charges are kept as long as the store is open.
 ///
 /// An empty text represents point reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

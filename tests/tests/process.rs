@@ -1,4 +1,4 @@
-//! Tests an engine in a process that changes its working directory, renames the engine's folder, and runs out of file descriptors.
+//! Tests an engine in a hostile process. The process changes its working directory, renames the engine's folder, and runs out of file descriptors.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(unix)]

@@ -8,7 +8,7 @@ use crate::unique::write_paths;
 
 /// A difference between a container and the [options](crate::Options) that does not prevent the use of the container.
 ///
-/// Some differences do prevent it, and cause an error: a different partition key, and items that can expire although the options do not allow this.
+/// Two differences do prevent its use, and cause an error instead: a different partition key, and items that can expire although the options do not allow this.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {

@@ -145,7 +145,8 @@ impl Sketch {
         found.or_else(|| within(groups.len() * GROUP, rest))
     }
 
-    /// Assigns a slot to a partition, and returns the slot's index. The slot is new, or is the one with the lowest weight, which the partition inherits.
+    /// Assigns a slot to a partition, and returns the index of the slot. If no slot is free, it is the one with the lowest weight, and the partition inherits
+    /// this weight.
     fn admit(&mut self, hash: u32, table: &str, partition_key: &str) -> usize {
         let at = if self.slots.len() < COUNTED {
             self.hashes.push(0);

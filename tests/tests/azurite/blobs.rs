@@ -230,7 +230,7 @@ fn ex_28_put_conditional_put_range_list_and_delete() {
     });
 }
 
-/// Tests that a log is stored like the service's own logs: as block blobs in a container, which are listed and then read by name.
+/// Tests that a log is stored like the service's own logs. It consists of block blobs in a container, which are listed and then read by name.
 ///
 /// Azurite returns metadata names in lower case (BLB-9). Blobs outside the requested time range must be skipped nevertheless.
 #[test]

@@ -1,5 +1,4 @@
-//! Regression tests for reported faults on a lossy network: a lost increment, and the deletion of blobs to which entities still
-//! referred.
+//! Regression tests for two reported faults on a lossy network. An increment was lost, and blobs were deleted although entities still referred to them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -90,7 +89,7 @@ async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     assert_eq!((second.unwrap(), stored), (7, 7));
 }
 
-/// Tests that an increment whose response was lost succeeds on retry if no other client has written in the meantime.
+/// Tests an increment whose response was lost. If no other client has written in the meantime, the retry succeeds.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_an_increment_without_a_response_is_known_by_its_id() {
     let account = Account::default();
@@ -160,7 +159,7 @@ async fn con_11_and_pat_large_2_a_suspended_program_recognises_its_own_write() {
     }
 }
 
-/// Tests that a read by the caller may return old data from the secondary, while an update reads current data.
+/// Tests that a read by the caller may return old data from the secondary. An update must nevertheless read current data.
 #[tokio::test(start_paused = true)]
 async fn con_2_and_rty_5_a_secondary_an_hour_behind_affects_no_decision() {
     let account = Account::default();

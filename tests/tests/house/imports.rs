@@ -215,7 +215,7 @@ fn spelled(tokens: TokenStream, each: &mut impl FnMut(Vec<String>)) {
     }
 }
 
-/// Returns a path relative to the root of the package, or `None` if the path refers to another package or to a local name.
+/// Returns a path relative to the root of the package. Returns `None` if the path refers to another package or to a local name.
 fn absolute(path: &[String], module: &Module) -> Option<Vec<String>> {
     let ups = path.iter().take_while(|part| *part == "super").count();
     match path.first().map(String::as_str)? {

@@ -130,7 +130,7 @@ fn sas_2_no_parameter_of_a_queue_can_be_altered() {
     }
 }
 
-/// Tests that a token is valid only for its table, service and account, for the given caller, and at the given time.
+/// Tests that a token is valid only for its table, service and account. It must also be used by the given caller and at the given time.
 #[test]
 fn sas_1_a_token_is_bound_to_its_place_caller_and_time() {
     create("Bound");

@@ -276,7 +276,7 @@ fn http_1_0_keeps_a_connection_only_on_request() {
     assert_eq!(statuses(&format!("{}{}", old("connection: keep-alive\r\n"), last())).len(), 2);
 }
 
-/// Tests that the body of a rejected request is not read as a separate request, even if it looks like one.
+/// Tests that the body of a rejected request is not read as a separate request. In this test, the body looks like a request.
 #[test]
 fn the_body_of_a_refused_request_is_no_request() {
     let inner = last();

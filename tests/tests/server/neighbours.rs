@@ -152,7 +152,7 @@ fn a_client_does_not_notice_unfinished_streams_of_http_2() {
     });
 }
 
-/// Returns the bytes of an HTTP/2 connection: the preface, an empty `SETTINGS` frame, and `number` streams with headers but no body.
+/// Returns the bytes of an HTTP/2 connection. They are the preface, an empty `SETTINGS` frame, and `number` streams with headers but no body.
 fn streams(number: u32) -> Vec<u8> {
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
     // The fields are `:method: POST`, `:scheme: http` and, as literals, `:path: /contoso/Employee` and `:authority: a` (RFC 7541).
@@ -184,7 +184,7 @@ async fn a_burst_of_connections_waits_in_the_queue() {
     drop(open);
 }
 
-/// Tests that a new connection is not closed to make room for others until the server has read its first request.
+/// Tests that the server reads the first request of a new connection before it closes the connection to make room for others.
 #[test]
 fn a_burst_of_signed_connections_is_answered() {
     let mut config = Config::on_loopback(account());
@@ -228,7 +228,7 @@ fn unsigned_requests_have_a_rate() {
     });
 }
 
-/// Tests that unsigned requests are rejected before they count towards the limit on concurrent requests, even if this limit is 1.
+/// Tests that unsigned requests do not count towards the limit on concurrent requests. They are rejected earlier. The limit is 1 in this test.
 #[test]
 fn unsigned_requests_take_no_capacity() {
     let mut config = Config::on_loopback(account());

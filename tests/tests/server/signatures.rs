@@ -71,7 +71,7 @@ struct Ticket {
     mail: String,
 }
 
-/// Tests that a tenant with a SAS for one partition can use the patterns in that partition but cannot access other partitions.
+/// Tests a tenant with a SAS for one partition. The tenant can use the patterns in this partition, but cannot access other partitions.
 #[test]
 fn sas_8_a_tenant_with_a_grant_reads_by_an_index_and_writes_a_feed() {
     pollster::block_on(async {

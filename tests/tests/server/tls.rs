@@ -108,7 +108,7 @@ fn http_2_is_negotiated_in_the_handshake() {
     });
 }
 
-/// Tests that a connection is released if its client does not speak TLS, stops during the handshake, or never sends anything.
+/// Tests that the server releases broken connections. Their clients do not speak TLS, stop during the handshake, or never send anything.
 #[test]
 fn broken_handshakes_are_released() {
     let folder = tempfile::tempdir().unwrap();

@@ -73,7 +73,7 @@ impl KeyPart for TraceId {
     type Codec = OfTraceId;
 }
 
-/// A span whose keys use the codec in every position: as a level, alone, between literals, in descending order, and in the key of an index.
+/// A span whose keys use the codec in every position. It is used as a level, alone, between literals, in descending order, and in the key of an index.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Spans")]
 #[partition_key(tenant, trace)]

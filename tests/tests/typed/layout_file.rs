@@ -1,4 +1,4 @@
-//! Tests the layout file: its contents, the changes that fail the check, and the conditions under which the file is written again.
+//! Tests the layout file. The tests check its contents, the changes that fail the check, and the conditions under which it is written again.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -250,7 +250,7 @@ fn evo_32_a_renamed_entity_is_compared_with_its_earlier_section() {
     assert!(text.contains("removed Age Edm.Int32\n"), "{text}");
 }
 
-/// Tests types of the same name: two in different tables, and two versions of one declaration in the same table.
+/// Tests types of the same name. Two are in different tables. Two are versions of one declaration in the same table.
 #[test]
 fn two_entities_of_one_name_keep_their_own_sections() {
     let layouts = || {

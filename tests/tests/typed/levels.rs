@@ -24,7 +24,7 @@ struct Event {
 #[derive(Clone, Debug, KeyPart, PartialEq)]
 struct Region(String);
 
-/// A reading whose levels have different types: a newtype of a string, a number, and a time in descending order.
+/// A reading whose levels have different types. They are a newtype of a string, a number, and a time in descending order.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(region, meter, desc(day))]
 #[row_key("")]

@@ -317,7 +317,7 @@ impl Announced {
         (control, Box::pin(insert))
     }
 
-    /// Returns `true` if a run of the backfill has blocked older programs but has not yet begun to copy entities into the index.
+    /// Returns `true` if a run of the backfill has blocked older programs. It must not have begun to copy entities into the index yet.
     fn is_closing(&self) -> bool {
         let record = block_on(self.new.table().schema_record()).unwrap().unwrap();
         record.progress.values().any(|position| position.starts_with("closing"))

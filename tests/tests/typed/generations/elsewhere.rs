@@ -126,7 +126,7 @@ fn workers_of_an_older_program_leave_the_records_of_a_newer_one() {
     });
 }
 
-/// Tests that work on a change ends if the older program has deleted the entity without recording this for the new index.
+/// Tests that work on a change ends even if the entity no longer exists. The older program has deleted it without recording this for the new index.
 #[test]
 fn a_change_whose_entity_an_older_program_deleted_is_settled() {
     block_on(async {

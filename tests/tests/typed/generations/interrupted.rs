@@ -1,4 +1,4 @@
-//! Tests calls that store a schema and are interrupted at one of their requests: the response is lost, or the call is dropped. The next handle with this schema
+//! Tests calls that store a schema and are interrupted at one of their requests. The response is lost, or the call is dropped. The next handle with this schema
 //! writes without waiting. All handles in the process must therefore know the schema at that time.
 
 use pollster::block_on;

@@ -195,7 +195,7 @@ proptest! {
     }
 }
 
-/// Tests a handle of the older program that has read its own schema and then takes six seconds to create the table.
+/// Tests a handle of the older program. It has read its own schema, and then takes six seconds to create the table.
 #[test]
 fn evo_3_a_handle_whose_table_was_created_slowly_reads_the_schema_again() {
     let time = Time::default();

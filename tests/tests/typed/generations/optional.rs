@@ -50,7 +50,7 @@ async fn newer<S: TableStore + Clone + 'static>(time: &Time, outbox: &Work<S>) -
     newer.create_if_missing().await.unwrap()
 }
 
-/// Writes a person with one of the operations that an older program may still use after the property has been added.
+/// Writes a person with one of the operations that an older program may still use. The property has already been added.
 async fn write<S: TableStore + Clone + 'static>(older: &Older<S>, id: u32, round: u32) -> Result<()> {
     let (key, person) = (|| before::Person::key("Sales", id), person(id, round));
     let is_kept = id < KEPT;

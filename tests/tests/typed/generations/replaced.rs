@@ -125,7 +125,7 @@ impl<S: TableStore + Clone + 'static> Company<S> {
     }
 }
 
-/// Runs a test on a store that only this process can use, and on one that other processes can use.
+/// Runs a test on two stores. Only this process can use the first store. Other processes can use the second one.
 fn on_both_stores(
     test: impl AsyncFn(Company<Engine>),
     test_shared: impl AsyncFn(Company<table_core::testing::LimitedStore<Engine>>),
@@ -208,7 +208,7 @@ fn pat_het_2_an_older_release_replaces_no_entity_that_has_a_newer_property() {
     });
 }
 
-/// Tests that the workers of a newer release replace copies that have only a property that this release has removed.
+/// Tests the workers of a newer release. Some copies have only a property that this release has removed. The workers must replace them.
 #[test]
 fn evo_24_copies_with_other_included_properties_are_replaced_before_the_backfill() {
     block_on(async {

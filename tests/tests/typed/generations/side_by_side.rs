@@ -69,7 +69,7 @@ fn run<Old, New>(
     });
 }
 
-/// Declares a test for one change: the expected verdict, the older release and its rows, and the newer release with the same entities.
+/// Declares a test for one change. It contains the expected verdict, the older release and its rows, and the newer release with the same entities.
 macro_rules! change {
     (
         $(#[$doc:meta])*

@@ -86,7 +86,8 @@ fn sources_are_written_by_an_older_program_before_a_newer_one_has_opened_their_t
     });
 }
 
-/// Lets two workers receive changes for relations that only the newer release declares: first a worker of an older release, and then one of the newer release.
+/// Lets two workers receive changes for relations that only the newer release declares. The first worker is of an older release, and the second is of the newer
+/// release.
 async fn leaves<E: Entity + Send + Sync>() {
     let time = Time::default();
     let store = time.engine();

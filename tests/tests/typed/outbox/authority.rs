@@ -1,5 +1,5 @@
-//! Tests a malicious user who has a SAS for one partition, and writes arbitrary data to this partition and to the queue. The data must not make workers write
-//! to other partitions.
+//! Tests a malicious user. The user has a SAS for one partition, and writes arbitrary data to this partition and to the queue. The data must not make workers
+//! write to other partitions.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -14,7 +14,7 @@ use super::{Older, Work, check, newer, older, outbox, write};
 
 type Old = Older<Controlled<Engine>>;
 
-/// The number of operations: the operations of [`write`], those that replace the entire row, and two others (a repair and an update of a copy).
+/// The number of operations. They are the operations of [`write`], operations that replace the entire row, a repair, and an update of a copy.
 const VERBS: u32 = 11 + 4 + 2;
 
 async fn verb(old: Old, verb: u32) -> Result<()> {
