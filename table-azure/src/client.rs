@@ -22,8 +22,8 @@ use crate::target::Target;
 ///
 /// # Lost responses
 /// The client sends a request again if its response was lost. If the retry is rejected, an earlier attempt may have been applied, and may even have caused the
-/// rejection. The call then fails with an error that [is ambiguous](Error::is_ambiguous), unless the entity contains the [identifier](Options::operation_ids)
-/// of this write. If the first attempt itself is rejected, the error is not ambiguous.
+/// rejection. If the entity contains the [identifier](Options::operation_ids) of this write, the call succeeds. Otherwise, it fails with an error that [is
+/// ambiguous](Error::is_ambiguous). If the first attempt itself is rejected, the error is not ambiguous.
 ///
 /// The client never guesses the outcome. An ambiguous error contains the transaction as an [`AmbiguousWrite`](table_core::store::AmbiguousWrite), and
 /// [`outcome_of`](Self::outcome_of) can determine its outcome later. `docs/lost-answers.md` lists the outcomes of each operation.

@@ -54,8 +54,8 @@ impl Settings {
 impl Transport {
     /// Creates a pool of connections for attempts with the time limit `limit`.
     ///
-    /// Opening a connection may take at most half of `limit`. If no connection can be opened, the attempt therefore fails before its limit expires. The request
-    /// was then certainly not sent.
+    /// Opening a connection may take at most half of `limit`. If no connection can be opened, the attempt therefore fails before its limit expires. The client
+    /// then knows that the request was not sent.
     ///
     /// # Errors
     /// `Io` if the system has no trusted certificates.

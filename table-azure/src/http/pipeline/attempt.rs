@@ -20,8 +20,8 @@ use crate::http::{Answer, Failure, Request};
 impl Inner {
     /// Makes one attempt. If the service rejects the bearer token, repeats the attempt once with a new token.
     ///
-    /// A valid token may be rejected because the local clock is wrong or because the token was revoked. Repeating the attempt is safe, because the rejected
-    /// request had no effect.
+    /// For example, the local clock may be wrong, or the token may have been revoked. Repeating the attempt is safe, because the rejected request had no
+    /// effect.
     pub(super) async fn attempt(
         &self,
         request: &Request,
