@@ -1,4 +1,4 @@
-//! Compares `table-azure` with other clients. All of them use one Azurite server, which this program starts.
+//! Compares `table-azure` with other clients. All clients use one Azurite server, which this program starts.
 
 pub mod allocations;
 pub mod client;

@@ -1,11 +1,11 @@
-//! An accounting ledger for one tenant, implemented once with `table-patterns` and once with `SQLite`. Both implementations store the same content and give the
-//! same guarantees.
+//! An accounting ledger for one tenant, implemented once with `table-patterns` and once with `SQLite`. Both versions store the same content and give the same
+//! guarantees.
 //!
-//! Posting an entry checks that the request id is new and that the period and the accounts are open. The entry gets the next number, without gaps. One durable
-//! transaction writes the entry with lookup rows by date and by reference, its postings, the balances and monthly sums of its accounts, a line in the audit
-//! log, and a record for a webhook.
+//! A post checks that the request id is new, and that the period and the accounts are open. The entry gets the next number, without gaps. One durable
+//! transaction writes everything: the entry, its lookup rows by date and by reference, its postings, the balances and monthly sums of its accounts, a line in
+//! the audit log, and a record for a webhook.
 //!
-//! The same ledger in the `examples` package is compiled without optimisation, so it is unsuitable for measurements.
+//! The `examples` package contains the same ledger. It is compiled there without optimisation, so it is unsuitable for measurements.
 
 pub mod ours;
 pub mod sqlite;

@@ -1,4 +1,4 @@
-//! Runs measurements in child processes. This allows measuring memory use from the start of a process, and killing a process.
+//! Runs measurements in child processes. A child process can be killed, and its memory use can be measured from its start.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

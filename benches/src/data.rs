@@ -1,5 +1,5 @@
-//! The entities stored in every library under comparison. Each entity has ten properties, and each partition has a thousand entities. The entities are
-//! generated from fixed seeds and are identical in all runs.
+//! The entities that every library under comparison stores. Each entity has ten properties, and each partition has a thousand entities. Fixed seeds generate
+//! the entities, so they are identical in all runs.
 
 mod random;
 
@@ -71,10 +71,10 @@ pub const fn number(index: u32) -> u32 {
     index * GAP
 }
 
-/// Returns the row number of new entity number `made`. Row numbers look random, are unique, and differ from all row numbers of [`Reading::at`].
+/// Returns the row number of new entity number `made`. Row numbers are unique but look random. They differ from all row numbers of [`Reading::at`].
 #[must_use]
 pub fn fresh_number(made: u64) -> u32 {
-    // Multiplication by an odd number is a bijection of the 32-bit numbers. Odd results suffice for new rows, because the results of `number` are even.
+    // Multiplication by an odd number is a bijection of the 32-bit numbers. The results of `number` are even, so odd results are new.
     let odd = u32::try_from(made & 0x7FFF_FFFF).unwrap_or_default() << 1 | 1;
     odd.wrapping_mul(0x9E37_79B1)
 }

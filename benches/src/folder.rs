@@ -73,7 +73,7 @@ pub fn bytes_below(path: &Path) -> Outcome<u64> {
     Ok(sum)
 }
 
-/// Waits until all earlier writes are on disk, so they do not slow down the next measurement.
+/// Waits until all earlier writes are on disk. Otherwise, they would slow down the next measurement.
 pub fn settle() -> Outcome<()> {
     std::process::Command::new("sync").status().map(drop).map_err(Into::into)
 }

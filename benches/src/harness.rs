@@ -1,4 +1,4 @@
-//! Measures contenders (storage libraries or clients, each with a workload) in turn and records their rates in every round.
+//! Measures contenders in turn, and records their rates in every round. A contender is a storage library or a client, with a workload.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -68,8 +68,10 @@ impl Figure {
         median(self.rates.clone())
     }
 
-    /// Returns the ratio to another figure. This is the median of the per-round ratios, because other load on the machine affects all contenders in the same
-    /// round. If the figures have different numbers of rounds, returns the ratio of their medians.
+    /// Returns the ratio to another figure: the median of the ratios in all rounds. The median is used because other load on the machine affects all contenders
+    /// of a round.
+    ///
+    /// If the figures have different numbers of rounds, returns the ratio of their medians.
     ///
     /// ```
     /// use benches::harness::Figure;
@@ -111,7 +113,8 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     }
 }
 
-/// Measures contenders in turn. After one short warm-up round for each of them, runs the given number of rounds. Each round starts with a different contender.
+/// Measures contenders in turn. Runs one short warm-up round for each of them, and then the given number of rounds. Each round starts with a different
+/// contender.
 pub fn alternate(mut contenders: Vec<Contender<'_>>, rounds: usize, time: Duration) -> Outcome<Vec<Figure>> {
     for contender in &mut contenders {
         (contender.round)(time / 4)?;
@@ -144,8 +147,9 @@ pub fn repeat<T>(time: Duration, batch: u32, mut operation: impl FnMut() -> Outc
     }
 }
 
-/// Repeats an operation like [`repeat`], but counts only the thread's CPU time. Other load on the machine then slows all contenders equally. The operation must
-/// never block, because the time for which the thread is blocked does not count.
+/// Repeats an operation like [`repeat`], but counts only the CPU time of the thread. Other load on the machine then slows all contenders equally.
+///
+/// The operation must never block, because the time for which the thread is blocked does not count.
 pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Outcome<T>) -> Outcome<Rate> {
     let before = busy();
     let rate = repeat(time, batch, operation)?;
@@ -153,7 +157,7 @@ pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Out
     Ok(Rate { elapsed: elapsed.filter(|elapsed| !elapsed.is_zero()).unwrap_or(rate.elapsed), ..rate })
 }
 
-/// Returns the CPU time used by this thread since it started, or `None` if the system does not report it.
+/// Returns the CPU time that this thread has used since it started. Returns `None` if the system does not report it.
 fn busy() -> Option<Duration> {
     let line = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     line.split(' ').next()?.parse().ok().map(Duration::from_nanos)
@@ -173,7 +177,7 @@ pub fn crowd(threads: usize, time: Duration, operation: impl Fn() -> Outcome<()>
         };
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         std::thread::sleep(time);
-        // Operations are counted before the threads end, so the last operation of each thread is neither counted nor timed.
+        // Operations are counted before the threads end. The last operation of each thread is therefore neither counted nor timed.
         let rate = Rate { operations: done.load(Ordering::Relaxed), elapsed: start.elapsed() };
         over.store(true, Ordering::Relaxed);
         for thread in threads {

@@ -1,5 +1,5 @@
 //! The data of a full run. Each contender (storage library) stores ten times the usual number of entities in a separate folder. At most two contenders are open
-//! at a time.
+//! at the same time.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -59,7 +59,7 @@ impl Large {
         (self.entities / 10).next_multiple_of(PARTITION)
     }
 
-    /// Returns a contender's folder. Reloads it if its entities have been updated since it was loaded.
+    /// Returns the folder of a contender. If its entities have been updated since it was loaded, loads it again first.
     pub fn loaded(&self, kind: Kind) -> Outcome<PathBuf> {
         if self.updated(kind).exists() {
             std::fs::remove_dir_all(self.place(kind))?;
@@ -68,7 +68,7 @@ impl Large {
         self.filled(kind)
     }
 
-    /// Returns a contender's folder, loading it first if necessary. Its entities may have been updated since it was loaded.
+    /// Returns the folder of a contender, and loads it first if necessary. Its entities may have been updated since it was loaded.
     pub fn filled(&self, kind: Kind) -> Outcome<PathBuf> {
         let (folder, whole) = (self.place(kind), self.place(kind).with_extension("whole"));
         if !(whole.exists() && folder.exists()) {
@@ -93,7 +93,7 @@ impl Large {
         Ok(folder)
     }
 
-    /// Opens a contender's folder. Reloads it first if its entities have been updated since it was loaded.
+    /// Opens the folder of a contender. If its entities have been updated since it was loaded, loads it again first.
     pub fn open(&self, kind: Kind) -> Outcome<Box<dyn Store>> {
         kind.open(&self.loaded(kind)?, self.cache())
     }

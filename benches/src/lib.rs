@@ -1,7 +1,7 @@
-//! Measures performance ratios to other storage libraries, all in one run on one machine.
+//! Measures the performance of this project relative to other storage libraries. All libraries are measured in one run on one machine.
 //!
-//! `cargo run --profile bench -p benches --bin ratios` prints the ratios as a Markdown table and fails if a target is missed. With `-- --azurite`, it compares
-//! `table-azure` with other clients of the same server instead. With `-- --server`, it compares the server with Azurite.
+//! `cargo run --profile bench -p benches --bin ratios` prints the ratios as a Markdown table, and fails if a target is missed. With `-- --azurite`, it compares
+//! `table-azure` with other clients of the same server. With `-- --server`, it compares the server with Azurite.
 
 pub mod azurite;
 pub mod books;

@@ -1,4 +1,4 @@
-//! Records results over time. Each result of a run is appended as a line of JSON to a file in the repository.
+//! Records results over time. Each result of a run becomes a line of JSON in a file in the repository.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -21,7 +21,7 @@ pub struct Entry {
     pub commit: String,
     /// The number of cores and the model of the processor.
     pub machine: String,
-    /// The number of entities in the table that was read. `None` in records from earlier versions, or if the measurement reads a different table.
+    /// The number of entities in the table that was read. `None` in records from earlier versions, and if the measurement reads a different table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entities: Option<u32>,
     /// The name of the measured work, as shown in the table of results.

@@ -71,8 +71,8 @@ impl Report {
         self.entities = Some(entities);
     }
 
-    /// Adds a row for each named contender in `targets`, comparing this project's rate with the contender's. If a figure is missing, the target counts as
-    /// missed.
+    /// Adds a row for each named contender in `targets`. A row compares the rate of this project with the rate of the contender. If a figure is missing, the
+    /// target counts as missed.
     pub fn compare(&mut self, work: &str, figures: &[Figure], targets: &[(&str, Target)]) {
         self.compare_as(rate, work, figures, targets);
     }

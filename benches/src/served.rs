@@ -1,6 +1,6 @@
-//! Compares the server with a pinned version of Azurite and with its own bare HTTP stack, under the same load in one run.
+//! Compares the server with a pinned version of Azurite and with its own bare HTTP stack. All get the same load in one run.
 //!
-//! Each server is a separate process that keeps its data in memory. The load consists of raw, signed HTTP/1.1 requests, sent by one thread per connection.
+//! Each server is a separate process that keeps its data in memory. The load consists of raw, signed HTTP/1.1 requests. One thread per connection sends them.
 
 pub mod allocations;
 pub mod child;

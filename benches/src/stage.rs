@@ -1,4 +1,4 @@
-//! The setup of a run. All libraries under comparison are filled with the same entities and must return the same results.
+//! The setup of a run. All libraries under comparison are filled with the same entities, and must return the same results.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -29,7 +29,7 @@ pub struct Stage {
     pool: Vec<Reading>,
     /// The number of readings derived from the pool so far.
     made: AtomicU64,
-    /// The folder that contains all files. It is the last field, so it is dropped after the values with open files in it.
+    /// The folder that contains all files. It is the last field, so it is dropped after the values that have files open in it.
     pub folder: Folder,
 }
 

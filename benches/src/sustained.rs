@@ -1,4 +1,4 @@
-//! Updates random rows continuously in a child process with one storage library. Measures the bytes written, the latency of writes and the time to close.
+//! Updates random rows continuously in a child process with one storage library. Measures the bytes written, the write latency, and the time to close.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub struct Work {
 pub struct Figures {
     /// The number of rows updated per second.
     pub rows: f64,
-    /// The median write latency (the time until a write was durable), in milliseconds.
+    /// The median write latency in milliseconds. The latency is the time until a write was durable.
     pub half: f64,
     /// The 99.9th percentile of the write latency, in milliseconds.
     pub most: f64,
@@ -65,7 +65,7 @@ pub struct Figures {
     pub folder_after: u64,
     /// The time needed to close the database, in milliseconds.
     pub close: f64,
-    /// The number of pages of 1,000 entities read during the updates, per second of the reader's CPU time.
+    /// The rate of page reads during the updates, per second of CPU time of the reader. A page has 1,000 entities.
     pub pages: f64,
 }
 
@@ -145,7 +145,7 @@ pub fn run(argument: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// The state shared by the writing threads and the observing thread.
+/// The state that the writing threads and the observing thread share.
 struct Running {
     over: AtomicBool,
     committed: AtomicU64,

@@ -1,16 +1,24 @@
-//! A model of an index that is added while programs built from an older release are writing. The model contains sightings (records that an older program has
-//! been seen), grants to holders of SAS tokens, the backfill, and repairs. The backfill consists of a fence, which waits until older programs are refused, and
-//! a pass over all rows. A pass can be continued by another run of the backfill. A repair does the same work as a pass, at any time. Tools that are unaware of
-//! the index write entities, sometimes with a value that the entity had before. They then either require another pass or repair the index. In some runs, a
-//! second release declares the index differently and stores its schema. The programs may then return to the first release, which stores its schema again, and
-//! so on.
+//! A model of an index that is added while programs built from an older release are writing.
 //!
-//! Each request contains the date from its program's clock, which may be wrong, stopped, or adjusted once during the run. The store refuses a request whose
-//! date is too far from its own clock. A request with a SAS has no date; the store refuses it after the token has expired. A program, a backfill or a repair
-//! may pause before any request, for any length of time, and may then die or continue.
+//! The model contains sightings (records that an older program has been seen), grants to holders of SAS tokens, the backfill, and repairs. The backfill
+//! consists of a fence, which waits until older programs are refused, and a pass over all rows. Another run of the backfill can continue a pass. A repair does
+//! the same work as a pass, at any time.
 //!
-//! A run chooses at random: one of [`SEQUENCES`], the rounds in which the schemas are stored, up to six backfills and two repairs in each of at most 35 rounds,
-//! how often processes pause, die and continue, and how often tools write. 40 million runs of the complete protocol have passed.
+//! Tools that are unaware of the index write entities, sometimes with a value that the entity had before. They then either require another pass, or repair the
+//! index. In some runs, a second release declares the index differently and stores its schema. The programs may then return to the first release, which stores
+//! its schema again, and so on.
+//!
+//! Each request contains the date from the clock of its program. The clock may be wrong, may have stopped, or may be adjusted once during the run. The store
+//! refuses a request whose date is too far from its own clock. A request with a SAS has no date. The store refuses it after the token has expired. A program, a
+//! backfill or a repair may pause before any request, for any length of time. It may then die or continue.
+//!
+//! Each run has at most 35 rounds, and makes these choices at random:
+//! - one of [`SEQUENCES`]
+//! - the rounds in which the schemas are stored
+//! - up to six backfills and two repairs in each round
+//! - how often processes pause, die and continue, and how often tools write
+//!
+//! 40 million runs of the complete protocol have passed.
 
 mod conditions;
 mod fence;
@@ -84,7 +92,7 @@ impl Plan {
         }
     }
 
-    /// Returns the releases whose schemas have been stored before the end of a round, in the order in which they were stored.
+    /// Returns the releases whose schemas have been stored before the end of a round. They are in the order in which the schemas were stored.
     fn opened(&self, round: usize) -> Vec<usize> {
         let opened = self.releases.iter().zip(&self.begins).filter(|(_, begin)| **begin <= round);
         opened.map(|(release, _)| *release).collect()
@@ -183,8 +191,8 @@ mod tests {
     use super::conditions::{GENERATION, SEEN_FIRST, SEEN_POSITION, UNIQUE};
     use super::*;
 
-    /// Tests two runs of the backfill that read the same time from the store and refuse older programs one after another. A third run that knows the first
-    /// refusal then mistakes the second one for it.
+    /// Tests two runs of the backfill that read the same time from the store. They refuse older programs one after the other. A third run knows the first
+    /// refusal, and mistakes the second one for it.
     #[test]
     fn a_refusal_that_is_known_by_its_time_alone_is_confirmed_by_mistake() {
         const FOUND_BY: u64 = 247_964;
@@ -192,7 +200,7 @@ mod tests {
         assert_eq!(run(FOUND_BY, None), Ok(()));
     }
 
-    /// Tests a run of one release that reads the time, pauses, and records this time as that of another release's first run.
+    /// Tests a run of one release that reads the time and pauses. It then records this time as the time of another release's first run.
     #[test]
     fn a_first_run_before_another_schema_is_recorded_by_mistake() {
         const FOUND_BY: u64 = 2_178_082;
@@ -200,7 +208,7 @@ mod tests {
         assert_eq!(run(FOUND_BY, None), Ok(()));
     }
 
-    /// Tests a run of one release that pauses and then continues another release's pass. It writes entries for its own release, but marks the index of the
+    /// Tests a run of one release that pauses and then continues the pass of another release. It writes entries for its own release, but marks the index of the
     /// other release as complete.
     #[test]
     fn a_pass_of_another_schema_is_continued_by_mistake() {
@@ -209,8 +217,8 @@ mod tests {
         assert_eq!(run(FOUND_BY, None), Ok(()));
     }
 
-    /// Tests a run that reads a schema and the time, and pauses. Another release stores its schema, and the earlier schema is stored again. The run then
-    /// records its earlier time as that of the first run, and the backfill does not wait for requests of the other release.
+    /// Tests a run that reads a schema and the time, and pauses. Another release stores its schema, and then the earlier schema is stored again. The run then
+    /// records its earlier time as the time of the first run. The backfill therefore does not wait for requests of the other release.
     #[test]
     fn a_first_run_before_the_same_schema_was_stored_again_is_recorded_by_mistake() {
         const FOUND_BY: u64 = 5_236_141;

@@ -1,6 +1,8 @@
-//! A model of convergence (`docs/convergence.md`). It contains an entity, called the source, and a target, such as an index row, for each value that the source
-//! has had. Each target has a guard: a row whose version changes with every write to the target. A record lists the targets that do not match the source yet.
-//! Processes settle these targets: they update each target from the source.
+//! A model of convergence (`docs/convergence.md`).
+//!
+//! It contains an entity, called the source, and a target for each value that the source has had. A target may be an index row, for example. Each target has a
+//! guard: a row whose version changes with every write to the target. A record lists the targets that do not match the source yet. Processes settle these
+//! targets: they update each target from the source.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +32,7 @@ const RECORD_VERSION: usize = 5;
 #[derive(Clone, Default)]
 struct Source {
     value: Option<usize>,
-    /// The targets that may not match the source, together with the version of the record; `None` if all targets match.
+    /// The targets that may not match the source, and the version of the record. `None` if all targets match.
     record: Option<(BTreeSet<usize>, u64)>,
     version: u64,
 }

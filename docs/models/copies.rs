@@ -1,9 +1,10 @@
-//! A model of copied properties that are added while programs built from an older release are writing. One entity, called the holder, contains a value copied
-//! from the entity to which it refers, called the source. The model contains the recorded references from holders to sources, the copies, and the two backfills
-//! that complete them.
+//! A model of copied properties that are added while programs built from an older release are writing.
 //!
-//! Older programs write sources and holders until they are refused, at a different time for each of the two types. `backfill.rs` models how they are refused;
-//! here, this is a single atomic step. Processes pause and die at any request. Recorded changes are delivered repeatedly until workers have applied them.
+//! One entity, called the holder, contains a value that is copied from the entity to which it refers, called the source. The model contains the recorded
+//! references from holders to sources, the copies, and the two backfills that complete them.
+//!
+//! Older programs write sources and holders until they are refused. The two types are refused at different times. `backfill.rs` models how this happens. Here,
+//! it is a single atomic step. Processes pause and die at any request. Recorded changes are delivered repeatedly until workers have applied them.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,7 +37,7 @@ const SOURCES: usize = 2;
 const HOLDERS: usize = 2;
 const VALUES: usize = 3;
 
-/// The content of a holder: the source to which it refers, and its copy, which consists of a source and the value copied from that source.
+/// The content of a holder: the source to which it refers, and its copy. The copy consists of a source and the value that was copied from it.
 type Holder = (Option<usize>, Option<(usize, usize)>);
 
 /// A row together with its version.

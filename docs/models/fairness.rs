@@ -1,12 +1,15 @@
-//! A model of reservations, with which transactions of several processes take turns in a partition. A reservation is a numbered row. It contains a hold: the
-//! time for which other processes wait for the reservation.
+//! A model of reservations. With them, transactions of several processes take turns in a partition.
+//!
+//! A reservation is a numbered row. It contains a hold: the time for which other processes wait for the reservation.
 //!
 //! Time is simulated. A request takes effect after half a round trip, and its response arrives after the other half. Round trips differ by up to two orders of
-//! magnitude. Processes pause and die, and their clocks may be wrong and may run too fast or too slow. A transaction reads a row and writes it if the row still
-//! has the version that was read. Some processes, such as writers of a feed, do not read this row: they remember the version of their last write. If a write
-//! finds another version, they read the row and repeat the write once in the same attempt. Other programs leave behind reservations and rows in a different
-//! format. Some credentials do not permit deletes. [`MOST_ATTEMPTS`](world::MOST_ATTEMPTS) limits the attempts of a transaction, and [`LONGEST`] limits the
-//! time for which a reservation can delay other processes.
+//! magnitude. Processes pause and die. Their clocks may be wrong, and may run too fast or too slow.
+//!
+//! A transaction reads a row, and writes it if the row still has the version that was read. Some processes, such as writers of a feed, do not read this row,
+//! but remember the version of their last write. If a write finds another version, they read the row, and repeat the write once in the same attempt. Other
+//! programs leave behind reservations, and rows in a different format. Some credentials do not permit deletes.
+//!
+//! [`MOST_ATTEMPTS`](world::MOST_ATTEMPTS) limits the attempts of a transaction. [`LONGEST`] limits the time for which a reservation can delay other processes.
 
 mod protocol;
 mod world;
@@ -118,7 +121,7 @@ fn programs(world: &World) -> Vec<Rc<Program>> {
             pauses_at: Some(below(400)).filter(|_| one_in(6)),
             dies_at: Some(below(400)).filter(|_| number > 0 && one_in(4)),
             remembers: is_feed && number > 0 && one_in(3),
-            // If processes encounter so many undeletable reservations that they stop waiting, the protocol gives no guarantees to other processes.
+            // If many reservations cannot be deleted, processes stop waiting for them. The protocol then gives no guarantees to other processes.
             may_delete: (is_feed && count > 6)
                 || !(1..=3).contains(&number)
                 || world.is_hostile

@@ -1,14 +1,19 @@
-//! A model of the change feed (`table-patterns/src/feed.rs`). It contains several partitions, writers, views with several followers (processes that keep a view
-//! up to date), trims (which delete old entries), and a table that is dropped.
+//! A model of the change feed (`table-patterns/src/feed.rs`).
 //!
-//! A commit writes its changes and replaces the head, a row that contains the number of the last change. Readers read the head, and then the entries up to that
-//! number. A follower that has read all entries marks the feed as quiet, first in the head and then in the registry of partitions. Later calls skip quiet
-//! feeds. The protocol uses no clocks.
+//! It contains several partitions and writers, views with several followers, trims, and a table that is dropped. Followers are processes that keep a view up to
+//! date. A trim deletes old entries.
 //!
-//! The following designs were rejected. Numbered slots that are filled by inserts require placeholders for the slots of dead writers, and a check against the
-//! floor for writers that were paused during a trim. They also do not order changes that two processes make to the same entity. Marks for each reader cost one
-//! row per change and reader. In all designs, processes conflict at the same rate, because each process must know the last number. With a head, the writers of
-//! one process wait for each other in each partition. A store that numbered changes at commit would avoid this.
+//! A commit writes its changes, and replaces the head, a row that contains the number of the last change. Readers read the head, and then the entries up to
+//! that number. A follower that has read all entries marks the feed as quiet, first in the head and then in the registry of partitions. Later calls skip quiet
+//! feeds. The protocol does not use clocks.
+//!
+//! These designs were rejected:
+//! - Numbered slots that are filled by inserts. They require placeholders for the slots of dead writers, and a check against the floor for writers that were
+//!   paused during a trim. They also do not order the changes that two processes make to the same entity.
+//! - Marks for each reader. They cost one row per change and reader.
+//!
+//! In all designs, processes conflict at the same rate, because each process must know the last number. With a head, the writers of one process wait for each
+//! other in each partition. A store that numbered changes at commit would avoid this.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,7 +59,7 @@ const LIMIT: u64 = 2;
 /// The number of entries that a trim deletes in one transaction.
 const PAGE: usize = 2;
 
-/// A position in a feed: the id of the feed and the number of the last change that has been read.
+/// A position in a feed. It consists of the id of the feed, and the number of the last change that has been read.
 type Cursor = (u64, u64);
 
 #[derive(Clone, Copy)]
@@ -81,10 +86,10 @@ struct Listing {
 #[derive(Clone, Default)]
 struct Partition {
     head: Option<Head>,
-    /// The entries of the feed: its changes, keyed by number.
+    /// The changes in the feed, by number.
     entries: BTreeMap<u64, usize>,
     listing: Option<Listing>,
-    /// The largest number in any cursor that a reader of the current feed has been given.
+    /// The largest number in any cursor that readers of the current feed have received.
     given: u64,
     /// All changes in the current feed, in commit order.
     committed: Vec<usize>,
@@ -135,7 +140,7 @@ impl World {
         state.partitions[at].listing = Some(Listing { version, quiet: None });
     }
 
-    /// Commits changes if the head has not changed since it was read. Returns the new head, or `None` if the head has changed.
+    /// Commits changes if the head is the one that was read. Returns the new head, or `None` if the head has changed.
     fn commit(&self, at: usize, read: Option<Head>, changes: usize) -> Option<Head> {
         let mut state = self.state.borrow_mut();
         let version = state.version();
@@ -347,7 +352,7 @@ impl World {
             }
             give_way().await;
             let entries = &mut self.state.borrow_mut().partitions[at].entries;
-            // Each change is stored in one entry, so it identifies the version of the entry. A transaction fails as a whole.
+            // Each entry contains one change. The change therefore identifies the version of the entry. A transaction fails as a whole.
             let is_current = |(number, change): &(u64, usize)| {
                 entries.get(number).is_some_and(|stored| stored == change || !self.holds(TRIM_VERSION))
             };

@@ -60,7 +60,7 @@ pub(crate) struct Processes {
     pub(crate) random: Random,
     awake: Vec<Process>,
     asleep: Vec<Process>,
-    /// Before each request, a running process pauses with a probability of 1 in this number. If it is `None`, running processes never pause.
+    /// Before each request, a running process pauses with a probability of 1 in this value. If it is `None`, running processes never pause.
     pauses: Option<usize>,
 }
 
@@ -117,7 +117,7 @@ impl Processes {
         }
     }
 
-    /// Returns some of the paused processes, in random order. The caller resumes these; the others are never resumed.
+    /// Returns some of the paused processes, in random order. The caller resumes them. The others are never resumed.
     pub(crate) fn sleepers(&mut self) -> Vec<Process> {
         let mut asleep = std::mem::take(&mut self.asleep);
         let mut woken = Vec::new();

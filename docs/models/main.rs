@@ -1,11 +1,12 @@
 //! Models of the protocols in `table-patterns`. They run random interleavings of processes that pause, resume and die at any request.
 //!
-//! Each protocol is run in its complete form, and once without each of its conditions. The complete protocol must never fail. Without a condition, at least one
-//! run must fail, which proves that the condition is needed.
+//! Each protocol runs in its complete form, and once without each of its conditions. The complete protocol must never fail. Without a condition, at least one
+//! run must fail. This proves that the condition is needed.
 //!
-//! `cargo run --release -p models -- --runs 1000000` runs all models. `--only` selects one of `feed`, `convergence`, `places`, `backfill`, `copies`, `fairness`
-//! and `settling`. `--seed N` prints one run of the complete protocol. `--without N` prints the first run that fails without condition number N, even if random
-//! runs rarely need this condition.
+//! `cargo run --release -p models -- --runs 1000000` runs all models.
+//! - `--only` selects one of `feed`, `convergence`, `places`, `backfill`, `copies`, `fairness` and `settling`.
+//! - `--seed N` prints one run of the complete protocol.
+//! - `--without N` prints the first run that fails without condition number N, even if random runs rarely need this condition.
 
 mod backfill;
 mod convergence;
@@ -18,7 +19,7 @@ mod settling;
 
 use std::process::ExitCode;
 
-/// A model of a protocol: the names of its conditions, and a function that runs it with a seed and, optionally, without one condition.
+/// A model of a protocol. It has the names of the conditions, and a function that runs the protocol with a seed. The function can omit one condition.
 struct Model {
     name: &'static str,
     conditions: &'static [&'static str],
@@ -35,7 +36,7 @@ const MODELS: [Model; 7] = [
     settling::MODEL,
 ];
 
-/// The number of runs that must succeed without a condition before the condition counts as unnecessary.
+/// The number of runs without a condition that must succeed before the condition counts as unnecessary.
 const WITHOUT: u64 = 200_000;
 
 impl Model {

@@ -1,6 +1,7 @@
-//! A model of how a view records the partitions that contain rows of an entity, called the source. The source moves between partitions. Each partition has a
-//! record that states whether it contains rows of the source, and a list names the partitions that do. The list must stay short, but it must never omit a
-//! partition with rows, even if processes pause.
+//! A model of how a view records the partitions that contain rows of an entity, called the source.
+//!
+//! The source moves between partitions. Each partition has a record that states whether it contains rows of the source. A list names the partitions that do.
+//! The list must stay short, but must never omit a partition with rows, even if processes pause.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -212,7 +213,7 @@ enum Round {
     Done,
     /// Another process has written one of the rows, so the round must be repeated.
     Lost,
-    /// The source is in a partition whose record has not been read. That record must be read next.
+    /// The source is in a partition whose record has not been read. This record must be read next.
     Unknown(usize),
 }
 

@@ -1,8 +1,9 @@
-//! A model of an optional property that is added while programs built from an older release are writing. Older programs replace entities, and also update
-//! entities whose copies contain all properties. The model contains the copies, the wait before the property is first written, and the mark in the stored
-//! schema. The mark shows that older programs may still write.
+//! A model of an optional property that is added while programs built from an older release are writing.
 //!
-//! Leases, waits and requests are measured by clocks that run at the same rate. A request takes effect within `REQUEST` or never.
+//! Older programs replace entities. They also update entities whose copies contain all properties. The model contains the copies, the wait before the property
+//! is first written, and the mark in the stored schema. The mark shows that older programs may still write.
+//!
+//! Clocks that run at the same rate measure leases, waits and requests. A request takes effect within `REQUEST` or never.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -71,7 +72,7 @@ struct Store {
     now: i64,
     schema: Schema,
     rows: [Row; ROWS],
-    /// For each row, the last value of the property that a newer program wrote and that the store acknowledged.
+    /// For each row, the last value of the property that a newer program has written. The store has acknowledged the write.
     written: [Option<u64>; ROWS],
     values: u64,
 }
@@ -114,7 +115,7 @@ impl World {
         .is_some()
     }
 
-    /// Updates, as an older program, an entity that was read before. Also writes the copy of the entity.
+    /// Updates, as an older program, an entity that was read earlier. Also writes the copy of the entity.
     async fn update(&self, at: usize, read: Row, lacks: bool) {
         // The entity is read again to get its copy.
         if !self.send().await {
@@ -132,7 +133,7 @@ impl World {
         }
     }
 
-    /// Replaces and updates entities as an older program. The handle of the program was opened either before or after the newer schema was stored.
+    /// Replaces and updates entities as an older program. The program opened its handle before or after the newer schema was stored.
     async fn older(self) {
         let (asked, lacks) = (Cell::new(None), Cell::new(false));
         let is_admitted = || asked.get().is_some_and(|asked| self.now() - asked <= LEASE);

@@ -1,4 +1,4 @@
-//! Deletes everything created by a program in an account, even after an error or a panic.
+//! Deletes everything that a program has created in an account, even after an error or a panic.
 
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, resume_unwind};
@@ -11,8 +11,9 @@ use crate::store::Store;
 
 type Failed = Box<dyn Error>;
 
-/// Runs a program on an empty store. At the end, even after an error or a panic, deletes all tables, queues and blobs in the store. Returns the program's
-/// outcome, and the number of deleted tables or the deletion error.
+/// Runs a program on an empty store. Then deletes all tables, queues and blobs in the store, even after an error or a panic.
+///
+/// Returns the outcome of the program. Also returns the number of deleted tables, or the deletion error.
 ///
 /// # Panics
 /// Panics, after the deletions, if the program panics.
@@ -24,10 +25,10 @@ pub async fn after<T>(store: &Store, program: impl Future<Output = T>) -> (T, Re
     (outcome, deleted.and_then(|tables| emptied.map(|()| tables)))
 }
 
-/// Runs a program on an empty store. At the end, even after an error or a panic, deletes all tables, queues and blobs in the store, and prints the result.
+/// Runs a program on an empty store. Then deletes all tables, queues and blobs in the store, even after an error or a panic, and prints the result.
 ///
 /// # Errors
-/// The program's error, or else the deletion error.
+/// The error of the program. If the program succeeds, the deletion error.
 ///
 /// # Panics
 /// Panics, after the deletions, if the program panics.
@@ -46,10 +47,10 @@ pub async fn run_and_delete(
     outcome
 }
 
-/// Deletes all tables in a store and returns the number of deleted tables. Tables already deleted by another program are not counted.
+/// Deletes all tables in a store, and returns the number of deleted tables. A table that another program has already deleted is not counted.
 ///
 /// # Errors
-/// The first deletion error, after the deletion of every table has been attempted. If the tables cannot be listed, the listing error.
+/// The first deletion error. All other tables are still deleted if possible. If the tables cannot be listed, the listing error.
 pub async fn delete_tables(store: &impl TableStore) -> Result<usize> {
     let (mut deleted, mut from, mut first_error) = (0, None, None);
     loop {

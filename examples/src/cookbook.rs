@@ -19,11 +19,11 @@ use crate::{large, recipes};
 pub struct Options {
     /// The folder of the store, or `None` for an in-memory store.
     pub folder: Option<PathBuf>,
-    /// The connection string of the account to use in place of an embedded store. Everything created by the run in the account is deleted at the end.
+    /// The connection string of an account that replaces the embedded store. The run deletes everything that it has created in the account.
     pub azure: Option<String>,
     /// The names of the recipes to run. If the list is empty, all recipes run.
     pub only: Vec<String>,
-    /// The number of package builds in the second, larger input; `None` to skip this input.
+    /// The number of package builds in the second, larger input. `None` skips this input.
     pub large: Option<u64>,
 }
 
@@ -61,7 +61,7 @@ async fn run_in_account(_: &str, _: &Options, _: &mut dyn Write) -> Result<(), B
     Err("this build has no client for accounts: add `--features azure` to the command, before `--`".into())
 }
 
-/// Runs the cookbook on an empty store. At the end, even after an error or a panic, deletes all tables, queues and blobs.
+/// Runs the cookbook on an empty store. Then deletes all tables, queues and blobs, even after an error or a panic.
 ///
 /// # Errors
 /// Any error from the store or the output.
@@ -157,7 +157,7 @@ async fn show<I>(
     let (before, began) = (store.cost(), Instant::now());
     let report = (recipe.run)(store, input).await?;
     let (cost, took) = (store.cost() - before, began.elapsed());
-    // The layout is printed after the run, because it shows rows that only some recipes write.
+    // The layout is printed after the run. It shows rows that only some recipes write.
     let golden = layout::golden(store.unmetered(), recipe.schema).await?;
     if !golden.is_empty() {
         writeln!(out, "{golden}")?;

@@ -5,12 +5,12 @@ use std::ops::Sub;
 
 use table_advice::meter::Counts;
 
-/// A meter reading. The difference between two readings is the cost of the calls made between them.
+/// A reading of the meter. The difference between two readings is the cost of the calls between them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// The number of calls to the store. With a service, each call would be a round trip.
+    /// The number of calls to the store. On a service, each call would be a round trip.
     pub requests: u64,
-    /// The number of entities examined by the store, if the store reports it.
+    /// The number of entities that the store examined, if it reports this number.
     pub rows_read: u64,
     /// The number of entities returned by the store.
     pub rows_returned: u64,

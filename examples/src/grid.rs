@@ -1,4 +1,4 @@
-//! Prints tables with headers and rows on a terminal. The number of rows can be limited.
+//! Prints tables with headers on a terminal. The number of printed rows can be limited.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 const SHOWN: usize = 12;
 const WIDTH: u16 = 118;
 
-/// A table with headers. `Display` shows the first twelve rows and the number of hidden rows.
+/// A table with headers. `Display` shows the first twelve rows, and the number of hidden rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grid {
     headers: Vec<String>,

@@ -78,7 +78,7 @@ async fn in_account(_: &str, _: u32) -> Result<(), Failed> {
     Err("this build has no client for accounts: add `--features azure` to the command, before `--`".into())
 }
 
-/// Prints the cost of an operation: all calls to the store since the previous operation.
+/// Prints the cost of an operation. It includes all calls to the store since the previous operation.
 fn cost(store: &Store, what: &str) {
     let reading = store.meter().take();
     println!("  {what:<58} {}", *reading);
@@ -251,7 +251,7 @@ async fn changes(
     let attached = large.open(&read, Ticket::ATTACHMENT_BLOB).await?.ok_or("just attached")?;
     assert_eq!((read.text.len(), attached.len()), (200_000, 5_000_000));
 
-    // The agent's new name is copied to all of the agent's tickets.
+    // The new name of the agent is copied to all of the agent's tickets.
     store.meter().take();
     agents.update(Agent::key(CONTOSO, 7), |agent| agent.name = "Ada Lovelace".into()).await?;
     cost(store, "an agent renamed");
@@ -270,7 +270,7 @@ async fn changes(
     }
     rate("shown on tickets", shown, began);
 
-    // The ticket is closed once and the customer is notified once, even if the work runs twice.
+    // Even if the work runs twice, the ticket is closed once and the customer is notified once.
     store.meter().take();
     let open = tickets.query(DeskQuestions::open(CONTOSO)).project::<TicketLine>().limit(2).collect().await?;
     let oldest = open.last().ok_or("two are open")?.number;
@@ -281,7 +281,7 @@ async fn changes(
     cost(store, "its customer notified, by a worker");
     let mails = store.table::<Mail>().query(Mail::rows(CONTOSO)).collect().await?;
     assert_eq!(mails, [Mail { tenant: CONTOSO.into(), ticket: oldest }]);
-    // The requests for this check are not included in the next printed cost.
+    // The next printed cost does not include the requests for this check.
     store.meter().take();
     Ok(())
 }
@@ -304,7 +304,7 @@ async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
         .await?;
     cost(store, "20 of priority 1, by the new index");
     assert!(!urgent.is_empty() && next::TicketByPriority::SCHEMA.name == "ByPriority");
-    // From now on, the older version must not run, because it would not update the index.
+    // From now on, the older version must not run. It would not update the index.
     match store.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await {
         Ok(_) => return Err("the older program starts".into()),
         Err(error) => println!("  the older program is refused: {error}"),
@@ -315,7 +315,7 @@ async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Prints how the load of opening tickets is distributed over the partitions. Each tenant has one partition.
+/// Prints how the opening of tickets loads the partitions. Each tenant has one partition.
 fn heat() -> Result<(), Failed> {
     let start = DateTime::from_timestamp(1_767_225_600, 0).unwrap_or_default();
     let next = move |draw: &mut table_advice::Draw<'_>| {

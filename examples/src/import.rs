@@ -55,8 +55,10 @@ pub async fn import_many<E: PlainEntity, T: Borrow<E>>(
     Ok(())
 }
 
-/// Inserts or replaces entities and their index rows: first all entities, and then the rows of each index in turn. A second import of the same entities writes
-/// the same rows. Any other write to these tables must update the indexes, which requires reading the previous rows.
+/// Inserts or replaces entities and their index rows. First writes all entities, and then the rows of one index after another.
+///
+/// A second import of the same entities writes the same rows. Any other write to these tables must update the indexes, and must read the previous rows to do
+/// so.
 ///
 /// # Errors
 /// Any error from the store or the output.

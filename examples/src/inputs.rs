@@ -1,4 +1,4 @@
-//! The first input of the cookbook: public-domain datasets and a fictional company. It is part of the binary and is imported into a store.
+//! The first input of the cookbook: public-domain datasets and a fictional company. The data is part of the binary, and is imported into a store.
 
 use std::error::Error;
 use std::io::Write;
@@ -50,7 +50,7 @@ impl Inputs {
     /// Reads the datasets from the binary.
     ///
     /// # Errors
-    /// Any error from parsing the embedded files. No error occurs, because the files are part of the binary.
+    /// Any error from parsing the embedded files. The files are part of the binary, so no error occurs.
     pub fn load() -> Result<Self, Box<dyn Error>> {
         let airports = airports::load()?;
         Ok(Self {
@@ -104,7 +104,7 @@ impl Inputs {
         import::<Expense, _>(store, "expense claims", self.expenses.iter(), out).await?;
         import::<staff::Employee, _>(store, "staff", staff::employees(), out).await?;
         import::<staff::Department, _>(store, "departments", staff::departments(), out).await?;
-        // The patterns' registry table is created here, so the first run costs the same as later runs.
+        // Creates the registry table of the patterns here, so the first run costs the same as later runs.
         store.unmetered().create_table_if_missing(&TableName::new(REGISTRY)?).await?;
         Ok(())
     }

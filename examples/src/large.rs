@@ -1,7 +1,7 @@
 //! The second, larger input of the cookbook: any number of builds of Debian packages.
 //!
-//! The builds are generated from the package index of the machine or, if it has none, from an index created by a seeded generator. The same index and the same
-//! number of builds always produce the same builds, so a recipe can compute its expected result by generating them again.
+//! The builds are generated from the package index of the machine. If it has none, a seeded generator creates an index. The same index and the same number of
+//! builds always produce the same builds. A recipe can therefore generate them again to compute its expected result.
 
 pub mod debian;
 pub mod import;
@@ -71,7 +71,7 @@ impl From<PackageBuild<'_>> for FirstBuild {
     }
 }
 
-/// A package index together with the number of builds to generate from it.
+/// A package index, and the number of builds to generate from it.
 #[derive(Clone, Debug)]
 pub struct PackageIndex {
     source: String,
@@ -138,8 +138,8 @@ impl PackageIndex {
         (0..self.builds).map(|rank| self.build(rank))
     }
 
-    /// Returns all builds in an interleaved order: one build from each of sixteen parts in turn. This way, consecutive builds are in different partitions and
-    /// can be written concurrently.
+    /// Returns all builds in an interleaved order: one build from each of sixteen parts in turn. Consecutive builds are then in different partitions, and can
+    /// be written concurrently.
     pub fn builds_interleaved(&self) -> impl Iterator<Item = PackageBuild<'_>> {
         let lane = self.builds.div_ceil(LANES);
         let ranks = (0..lane).flat_map(move |step| (0..LANES).map(move |nth| nth * lane + step));
@@ -154,7 +154,7 @@ impl PackageIndex {
         (self.builds_before(first as u64)..self.builds_before(end as u64)).map(|rank| self.build(rank))
     }
 
-    /// Returns each section with builds, together with its number of builds, in order.
+    /// Returns each section that has builds, with the number of its builds. The sections are in order.
     pub fn sections(&self) -> impl Iterator<Item = (&str, u64)> {
         let mut end = 0;
         let sections = self.packages.chunk_by(|left, right| left.section == right.section);
@@ -166,8 +166,8 @@ impl PackageIndex {
         counted.filter(|(_, builds)| *builds > 0)
     }
 
-    /// Returns the number of builds before the first build of a package. The builds of a package are adjacent, and the numbers of builds of any two packages
-    /// differ by at most one.
+    /// Returns the number of builds before the first build of a package. The builds of a package are adjacent. The numbers of builds of two packages differ by
+    /// at most one.
     fn builds_before(&self, package: u64) -> u64 {
         package * self.builds / (self.packages.len().max(1) as u64)
     }
@@ -180,7 +180,7 @@ impl PackageIndex {
 }
 
 fn build(package: &Package, at: u64, number: u64) -> PackageBuild<'_> {
-    // The first builds of the packages are scattered over the days of a year. Every further build of a package is one day after the previous one.
+    // The first builds of the packages are spread over the days of a year. Every later build of a package follows one day after the previous one.
     let minutes = seeded::scatter(at) % (365 * 24 * 60) + number * 24 * 60;
     let since = Duration::minutes(i64::try_from(minutes).unwrap_or(i64::MAX));
     PackageBuild {

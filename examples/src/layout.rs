@@ -66,7 +66,7 @@ fn pieces(grid: &mut Grid, part: &str, pieces: &[KeyPiece]) {
     }
 }
 
-/// Returns the first two stored rows of this schema as untyped entities, as any client of the store sees them.
+/// Returns the first two stored rows of this schema as untyped entities. Other clients of the store see them in this form.
 ///
 /// # Errors
 /// Any error from a query.

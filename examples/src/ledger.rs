@@ -31,7 +31,7 @@ const CONTOSO: &str = TENANTS[0];
 /// The number of accounts of each tenant. Their balances take up five rows.
 const ACCOUNTS: u32 = 1_000;
 
-/// Runs the complete program with the given number of entries and the given number of concurrent tasks that post entries.
+/// Runs the complete program. `entries` is the number of entries, and `tasks` is the number of concurrent tasks that post entries.
 ///
 /// # Errors
 /// An error if the folder is not empty, or any error from the store.
@@ -84,7 +84,7 @@ pub(super) fn today() -> NaiveDate {
     ticks::now().date_naive()
 }
 
-/// Returns a draft with the given number of postings, made to every seventh account, starting with account number `first`.
+/// Returns a draft with the given number of postings. The postings go to every seventh account, starting with account number `first`.
 fn draft(request: String, effective: NaiveDate, first: u32, postings: u32) -> Draft {
     let line = |at| {
         let account = (first + at * 7) % ACCOUNTS;
@@ -113,7 +113,7 @@ fn per_second(count: u32, seconds: f64) -> u64 {
     (f64::from(count) / seconds.max(1e-9)) as u64
 }
 
-/// Posts entries one after another, then from concurrent tasks that share accounts, and then from concurrent tasks that use different accounts.
+/// Posts entries one after another. Then posts from concurrent tasks that share accounts, and from concurrent tasks with different accounts.
 async fn post(books: &Bookkeeping, tasks: usize, count: u32) -> Result<(), Failed> {
     println!("\nPosts of {CONTOSO}");
     let chart = &books.chart(CONTOSO).await?;
@@ -243,7 +243,7 @@ async fn documents_and_audit(store: &Store, books: &Bookkeeping) -> Result<(), F
     Ok(())
 }
 
-/// Shows a newer version of the program, which adds a field and an index on it. The older version continues to post until the index has been built.
+/// Shows a newer version of the program, which adds a field and an index on the field. The older version continues to post until the index has been built.
 async fn next_version(store: &Store, old: &Bookkeeping) -> Result<(), Failed> {
     println!("\nThe next version of the program");
     let new = store.entities::<next::Entry>().create_if_missing().await?;
@@ -280,7 +280,7 @@ fn tenant(store: &Store, books: &Bookkeeping, name: &str) -> Result<Tenant, Fail
     Ok(tenant.with_table(&store.table::<Audit>(), Audit::partition(name))?)
 }
 
-/// Exports a tenant, imports it into another store, posts an entry there, and erases the tenant from the original store.
+/// Exports a tenant, imports it into another store, and posts an entry there. Then erases the tenant from the original store.
 async fn one_tenant(store: &Store, books: &Bookkeeping) -> Result<(), Failed> {
     println!("\nThe tenant {CONTOSO} as one thing");
     let contoso = tenant(store, books, CONTOSO)?;

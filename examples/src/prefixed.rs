@@ -1,4 +1,4 @@
-//! Limits a store to the tables whose names have a common prefix. All tables created by an example in an account can then be deleted together.
+//! Limits a store to the tables whose names have a given prefix. All tables that an example has created in an account can then be deleted together.
 
 use std::any::Any;
 use std::fmt;
@@ -7,7 +7,7 @@ use table_core::query::Select;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{Continuation, EntityKey, Page, Query, Result, TableName, TableStore, Transaction};
 
-/// A view of a store, limited to the tables whose names start with a prefix. Table names in the view omit the prefix, but errors contain the full names.
+/// A view of a store, limited to the tables whose names start with a prefix. In the view, table names omit the prefix. Errors contain the full names.
 #[derive(Clone, Debug)]
 pub struct Prefixed<S> {
     store: S,
@@ -25,7 +25,7 @@ impl<S> Prefixed<S> {
     }
 }
 
-/// Converts a query's continuation token to one for a table with a different name (PAGE-9).
+/// Converts the continuation token of a query for use with a table with a different name (PAGE-9).
 fn moved(place: &Continuation, query: &Query, from: &TableName, to: &TableName) -> Result<Continuation> {
     match place.service_position(from, query) {
         Ok(position) => Ok(Continuation::of_service(to, query, position.clone())),

@@ -9,7 +9,7 @@ use table_core::schema::EntitySchema;
 use crate::grid::Grid;
 use crate::store::Store;
 
-/// A recipe of the cookbook. `I` is the type of the imported data, used to compute the expected result.
+/// A recipe of the cookbook. `I` is the type of the imported data, from which the expected result is computed.
 pub struct Recipe<I: ?Sized> {
     /// The name of the recipe, as specified with `--only`.
     pub name: &'static str,

@@ -1,4 +1,4 @@
-//! The store of the examples: an embedded engine in a folder or in memory, or an account. It meters calls to tables, and it includes queues and blobs.
+//! The store of the examples: an embedded engine in a folder or in memory, or an account. It meters calls to tables, and includes queues and blobs.
 
 #[cfg(feature = "azure")]
 mod account;
@@ -36,7 +36,7 @@ const TABLES: &str = "tables";
 /// The name of the blob folder, inside the example's folder.
 const BLOBS: &str = "blobs";
 
-/// The store that examples and recipes use, regardless of its backend. All clones share the meter.
+/// The store of the examples and recipes. It can have any backend. All clones share the meter.
 #[derive(Clone)]
 pub struct Store {
     tables: Meter<DynTableStore>,
@@ -45,7 +45,7 @@ pub struct Store {
     run: Arc<Run>,
 }
 
-/// The resources created by a run in an account. They are deleted at the end of the run.
+/// The resources that a run has created in an account. They are deleted at the end of the run.
 #[derive(Default)]
 struct Run {
     /// The prefix of this run's queue names.
@@ -86,7 +86,9 @@ impl Place {
 /// Opens the store in a folder. Creates the folder if it is missing.
 ///
 /// # Errors
-/// `FolderNotOurs` if the folder contains files but was not created by an example, `Io` if a folder cannot be created, or any error from [`Engine::open`].
+/// - `FolderNotOurs` if the folder contains files but was not created by an example.
+/// - `Io` if a folder cannot be created.
+/// - Any error from [`Engine::open`].
 pub fn open(folder: &Path) -> Result<Store> {
     own(folder)?;
     let blobs = folder.join(BLOBS);
@@ -96,7 +98,7 @@ pub fn open(folder: &Path) -> Result<Store> {
     Ok(Store::new(engine.clone(), engine, Arc::new(blobs)))
 }
 
-/// Returns an error if a folder contains files but was not created by an example. Examples must write and delete only in folders that they created.
+/// Returns an error if a folder contains files but was not created by an example. An example must write and delete only in its own folders.
 fn own(folder: &Path) -> Result<()> {
     let mark = folder.join(MARK);
     if std::fs::read_to_string(&mark).is_ok_and(|text| text == MARK_TEXT) {
@@ -158,7 +160,7 @@ impl Store {
         Cost::from(&*self.tables.reading())
     }
 
-    /// Returns the tables without the meter, for requests that do not count toward the cost of a recipe.
+    /// Returns the tables without the meter, for requests that do not count towards the cost of a recipe.
     #[must_use]
     pub const fn unmetered(&self) -> &DynTableStore {
         self.tables.unmetered()
@@ -170,8 +172,7 @@ impl Store {
         &self.queues
     }
 
-    /// Returns the name of a queue for this run. The prefix of the name is unique to the run, so the name differs from the names of other queues in the
-    /// account.
+    /// Returns the name of a queue for this run. The prefix of the name is unique to the run, so no other queue in the account has this name.
     ///
     /// # Errors
     /// Any error from [`QueueName::new`].

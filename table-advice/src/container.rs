@@ -1,5 +1,6 @@
-//! Models the physical partitions of a Cosmos DB container under a workload: their load, splits and limits. The model also compares the possible level orders
-//! of the partition key, and generates warnings.
+//! Models the physical partitions of a Cosmos DB container under a workload: their load, splits and limits.
+//!
+//! The model also compares the possible orders of the partition key's levels, and generates warnings.
 
 use std::fmt;
 
@@ -14,9 +15,9 @@ use crate::fault::{BudgetFault, WorkloadFault};
 use crate::report::Report;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
-/// The maximum number of items listed in one text: partition keys near their limit in the summary, and tables in an error message.
+/// The maximum number of items listed in one text. It applies to the partition keys near their limit in the summary, and to the tables in an error message.
 const NAMED: usize = 5;
-/// The minimum number of distinct first-level values for evenly spread writes, according to the documentation (HPK-16).
+/// The documented minimum number of distinct first-level values for evenly spread writes (HPK-16).
 const FIRST_VALUES: usize = 1_000;
 
 /// The physical partitions of a container under a workload, before and after all pending splits.
@@ -52,19 +53,19 @@ pub struct Container {
     pub splits: Vec<NextSplit>,
     /// The physical partitions after the splits.
     pub after: Load,
-    /// The possible level orders, best first, as ranked by `Load::orders`. Empty if the design has no queries.
+    /// The possible orders of the levels, best first, as ranked by `Load::orders`. Empty if the design has no queries.
     pub orders: Vec<Order>,
-    /// The request units per second that cannot be assigned to any partition key of the design.
+    /// The request units per second that belong to no partition key of the design.
     unplaced: f64,
     design: Design,
 }
 
 impl Report {
-    /// Models the physical partitions of a container with this design, assuming that the workload continues at its rates.
+    /// Models the physical partitions of a container with this design. Assumes that the workload continues at its rates.
     ///
-    /// The model assumes that every write adds an entity and that no entity is ever deleted. Sizes are computed as in the rest of the report, with two bytes
-    /// per character. ASCII JSON needs only half of that, but the service's index needs additional space. Reads and writes cost the published request units.
-    /// The cost of a query over several partition keys is divided equally among the keys that the workload accesses individually.
+    /// The model assumes that every write adds an entity, and that no entity is ever deleted. As in the rest of the report, a character counts as two bytes.
+    /// ASCII JSON needs only half of that, but the service's index needs additional space. Reads and writes cost the published request units. The cost of a
+    /// query over several partition keys is divided equally among the keys that the workload accesses individually.
     ///
     /// # Errors
     /// - `InvalidWorkload` if one of the design's queries fixes an unknown level.
@@ -101,7 +102,7 @@ impl Report {
         }
         let ranges = self.demand.ranges.iter().filter(|((table, _), _)| is_table(table));
         for ((_, range), demand) in ranges {
-            // In a container with a single level, that level is the entire key. A query over several keys does not fix it, so the keys have no level in common.
+            // In a container with one level, that level is the entire key. A query over several keys does not fix it, so the keys share no level.
             let common = if design.levels.len() == 1 { Vec::new() } else { common_levels(range) };
             unplaced += spread(&mut keys, &common, demand, seconds, design)?;
         }
@@ -118,8 +119,10 @@ impl Report {
     }
 }
 
-/// Distributes a query's request units evenly over the known partition keys that it reads. Returns the request units per second that could not be distributed:
-/// all of them if the query reads no known partition key, and 0 otherwise.
+/// Distributes the request units of a query evenly over the known partition keys that it reads.
+///
+/// Returns the request units per second that could not be distributed. If the query reads no known partition key, these are all of them. Otherwise, the result
+/// is 0.
 fn spread(
     keys: &mut [KeyLoad],
     prefix: &[String],
@@ -150,8 +153,7 @@ impl Container {
         picture(&[("before the splits", &self.before), ("after the splits", &self.after)])
     }
 
-    /// Returns the number of distinct first-level values. Until the first split, the number of partitions that writes reach cannot exceed this number (HPK-9,
-    /// HPK-16).
+    /// Returns the number of distinct first-level values. Until the first split, writes cannot reach more partitions than this number (HPK-9, HPK-16).
     #[must_use]
     pub fn first_values(&self) -> usize {
         self.before.first_values()
@@ -228,11 +230,11 @@ impl Container {
         warnings
     }
 
-    /// Checks that no partition key uses more than the given share of its storage or throughput limit, and that no partition exceeds this share after the
-    /// splits.
+    /// Checks that no partition key uses more than the share `most` of its storage or throughput limit. Also checks that no partition exceeds this share after
+    /// the splits.
     ///
     /// # Errors
-    /// `OverBudget` if a partition key (HPK-17), which cannot be split, or a partition (HPK-16) exceeds the given share.
+    /// `OverBudget` if a partition key (HPK-17) or a partition (HPK-16) exceeds the share. A partition key cannot be split.
     pub fn max_full(&self, most: f64) -> Result<()> {
         if let Some((key, share)) = self.before.near(most).into_iter().find(|(_, share)| *share > most) {
             let (key, share, most) = (text_of(key), share * 100.0, most * 100.0);
@@ -252,7 +254,7 @@ fn text_of(key: &KeyLoad) -> String {
     key.levels.join(" > ")
 }
 
-/// Writes a summary: heat, splits, warnings, partition keys near their limit, and orders of levels.
+/// Writes a summary: the load of partitions, splits, warnings, partition keys near their limit, and orders of levels.
 impl fmt::Display for Container {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Design { table, levels, days, questions, .. } = &self.design;

@@ -1,4 +1,4 @@
-//! Totals the load of a run by partition key and by range of partition keys.
+//! Adds up the load of a run by partition key, and by range of partition keys.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,8 +8,9 @@ use table_hierarchy::{query_units, read_units, write_units};
 use crate::random::real;
 use crate::step::Step;
 
-/// The total load of a run, by partition key and by range of partition keys. A partition key has the form `table/PartitionKey`, or is a PartitionKey alone if
-/// the table has no name.
+/// The total load of a run, by partition key and by range of partition keys.
+///
+/// A partition key has the form `table/PartitionKey`. If the table has no name, it is the PartitionKey alone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Demand {
     pub(super) keys: BTreeMap<String, KeyDemand>,
@@ -25,11 +26,11 @@ pub(super) struct KeyDemand {
     pub(super) units: f64,
 }
 
-/// The load of queries over one range of partition keys.
+/// The load of all queries over one range of partition keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RangeDemand {
     pub(super) queries: f64,
-    /// The number of request units for the returned entities, without the charge for each physical partition.
+    /// The number of request units for the returned entities. It excludes the charge for each physical partition.
     pub(super) units: f64,
 }
 
@@ -76,7 +77,7 @@ impl Demand {
     }
 }
 
-/// Returns the additional request units for a query that reads `partitions` physical partitions: the midpoint of the published range.
+/// Returns the additional request units for a query on `partitions` physical partitions. This is the midpoint of the published range.
 pub(super) fn middle(partitions: usize) -> f64 {
     let (least, most) = query_units(partitions);
     f64::midpoint(least, most)

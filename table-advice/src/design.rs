@@ -31,12 +31,12 @@ pub struct Design {
     pub(super) throughput: Option<f64>,
     pub(super) deadline: Option<(f64, f64)>,
     pub(super) questions: Vec<(String, Vec<bool>)>,
-    /// The first query that fixes an unknown level: its name, and the name of that level.
+    /// The first query that fixes an unknown level: the name of the query and the name of that level.
     pub(super) unknown: Option<(String, String)>,
 }
 
 impl Design {
-    /// Creates a design for the table and the levels of an entity type, with one physical partition and a workload of one day.
+    /// Creates a design for the table and the levels of an entity type. It has one physical partition, and the workload lasts one day.
     #[must_use]
     pub fn of<E: Entity>() -> Self {
         let levels = level_names(E::SCHEMA);
@@ -54,8 +54,9 @@ impl Design {
         }
     }
 
-    /// Sets the table whose load the container receives. The default is the entity type's declared table. Set it if the workload uses a different table, such
-    /// as one opened with [`table_named`](table_core::TableStoreExt::table_named) or the table of a period.
+    /// Sets the table whose load the container receives. The default is the declared table of the entity type.
+    ///
+    /// Set it if the workload uses a different table, such as one opened with [`table_named`](table_core::TableStoreExt::table_named) or the table of a period.
     #[must_use]
     pub fn table(self, name: impl Into<String>) -> Self {
         Self { table: name.into(), ..self }
@@ -67,7 +68,7 @@ impl Design {
         self.on(PartitionMap::even(partitions))
     }
 
-    /// Sets the physical partitions before any split, for example to match a live container.
+    /// Sets the physical partitions before any split, for example those of a live container.
     #[must_use]
     pub fn on(self, map: PartitionMap) -> Self {
         Self { map, ..self }
@@ -100,8 +101,9 @@ impl Design {
         Self { deadline: Some((ru, seconds)), ..self }
     }
 
-    /// Adds a query that fixes these levels. The report compares level orders by the total number of partitions touched by the queries. A query added twice
-    /// counts twice.
+    /// Adds a query that fixes these levels. A query that is added twice counts twice.
+    ///
+    /// The report compares the orders of the levels by the total number of partitions that the queries touch.
     ///
     /// [`Report::container`](crate::Report::container) rejects a query that fixes an unknown level.
     #[must_use]

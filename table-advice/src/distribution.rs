@@ -28,7 +28,7 @@ enum Kind {
     Constant(u64),
     Uniform(u64),
     Sequence,
-    /// The cumulative probabilities; the last is 1.
+    /// The cumulative probabilities. The last one is 1.
     Zipf(Arc<[f64]>),
 }
 
@@ -52,7 +52,7 @@ impl Distribution {
         Ok(Self(Kind::Uniform(values)))
     }
 
-    /// Creates a sequence. The value for each operation is the operation's index within its pattern, starting at 0.
+    /// Creates a sequence. The value for an operation is the index of the operation within its pattern, starting at 0.
     #[must_use]
     pub const fn sequence() -> Self {
         Self(Kind::Sequence)
@@ -60,7 +60,7 @@ impl Distribution {
 
     /// Creates a Zipf distribution. The frequency of value `k` is proportional to `1 / (k + 1) ^ exponent`.
     ///
-    /// A few values are very frequent, as is typical of users, words and cities. With an exponent of 0, the distribution is uniform.
+    /// A few values are very frequent, as is typical of users, words and cities. If the exponent is 0, the distribution is uniform.
     ///
     /// # Errors
     /// `InvalidWorkload` if `values` is 0 or greater than 1,000,000, or if the exponent is negative or not a number.
@@ -85,7 +85,7 @@ impl Distribution {
         Ok(Self(Kind::Zipf(sums.into())))
     }
 
-    /// Returns the probability of a value; always 0 for a sequence.
+    /// Returns the probability of a value. For a sequence, returns 0.
     #[must_use]
     pub fn mass(&self, value: u64) -> f64 {
         match &self.0 {

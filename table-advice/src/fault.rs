@@ -69,7 +69,7 @@ pub(super) enum WorkloadFault {
 }
 
 impl WorkloadFault {
-    /// Wraps the fault with the name of the field that caused it.
+    /// Adds the name of the field that caused the fault.
     pub(super) fn of_field(self, field: &str) -> Self {
         Self::Field { field: field.to_owned(), fault: Box::new(self) }
     }

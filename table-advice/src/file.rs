@@ -1,4 +1,6 @@
-//! Workloads defined in a file: fields with distributions, key layouts that use the fields, and access patterns.
+//! Workloads that are defined in a file.
+//!
+//! A file contains fields with distributions, key layouts that use the fields, and access patterns.
 
 mod described;
 mod key;
@@ -10,16 +12,17 @@ use crate::fault::WorkloadFault;
 use crate::file::described::Described;
 use crate::workload::Workload;
 
-/// A workload in JSON with several key layouts. It lets you compare designs before you write any of them as a type.
+/// A workload in JSON with several key layouts. With it, you can compare designs before you write any of them as a type.
 ///
-/// - `fields`: the sources of values. `{"uniform": n}`, `{"zipf": {"values": n, "exponent": x}}`, `{"constant": n}` and `"sequence"` are numbers,
-///   `{"texts": [..]}` is one of the listed strings, and `"time"` is the time of the operation.
+/// - `fields`: the sources of values. `{"uniform": n}`, `{"zipf": {"values": n, "exponent": x}}`, `{"constant": n}` and `"sequence"` are numbers.
+///   `{"texts": [..]}` is one of the listed strings. `"time"` is the time of the operation.
 /// - `layouts`: the components of both keys. A string is a literal. `{"field": f}` is a field, which `"digits": n` pads with zeros. `{"hour": f}`,
 ///   `{"day": f}`, `{"ticks": f}` and `{"inverted_ticks": f}` are formats of a time.
-/// - `table`: the name of the table, if the report's partitions should be named `table/PartitionKey`. A [container](crate::Report::container) needs it.
-/// - `patterns`: each is a `write` or a `read`, with the size of an entity in bytes. A read lists its `given` fields and the number of `rows` in its
-///   result. Its class follows from the layout (CLS-1). A point or range query examines the rows of its result, a partition scan examines
-///   `entities_a_partition` rows of the layout, and a query without a known partition examines all `entities`.
+/// - `table`: the name of the table. If it is present, the report names its partitions `table/PartitionKey`. A [container](crate::Report::container) requires
+///   it.
+/// - `patterns`: each is a `write` or a `read`, with the size of an entity in bytes. A read lists its `given` fields and the number of `rows` in its result.
+///   The class of a read follows from the layout (CLS-1). A point or range query examines the rows of its result. A partition scan examines
+///   `entities_a_partition` rows of the layout. A query without a known partition examines all `entities`.
 ///
 /// ```
 /// use table_advice::WorkloadFile;
@@ -55,7 +58,7 @@ impl WorkloadFile {
     /// Parses the content of a workload file.
     ///
     /// # Errors
-    /// `InvalidWorkload` if the content is not JSON with the expected structure, or refers to an undefined field.
+    /// `InvalidWorkload` if the content is not JSON with the expected structure, or if it refers to an undefined field.
     pub fn parse(text: &str) -> Result<Self> {
         let described: Described =
             serde_json::from_str(text).map_err(|error| Error::of(WorkloadFault::Workload(error)))?;

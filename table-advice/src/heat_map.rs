@@ -15,7 +15,9 @@ pub(super) struct Touch {
     pub(super) load: u64,
 }
 
-/// A heat map: entities written and pages read per second, by partition and time. The sixteen hottest partitions have a row each, in key order.
+/// A heat map: the load by partition and time, in entities written and pages read per second.
+///
+/// The sixteen hottest partitions have a row each, in key order.
 ///
 /// ```
 /// use table_advice::HeatMap;
@@ -30,7 +32,8 @@ pub(super) struct Touch {
 pub struct HeatMap {
     /// The number of seconds per column. The last column may be shorter.
     pub seconds_per_column: u32,
-    /// The displayed partitions, each with its cells. A partition's name is its PartitionKey, preceded by the table's name if it is known.
+    /// The displayed partitions, each with its cells. The name of a partition is its PartitionKey. If the name of the table is known, it precedes the
+    /// PartitionKey.
     pub rows: Vec<(String, Vec<f64>)>,
     /// The number of partitions without a row.
     pub others: usize,

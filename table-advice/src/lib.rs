@@ -1,10 +1,12 @@
-//! Advice on key layouts before deployment: runs a workload without a service, and reports heat, throttling and cost.
+//! Advice on key layouts before deployment. Runs a workload without a service, and reports load, throttling and cost.
 //!
 //! # Context
-//! The key layout determines the partition of a write and the number of requests in a query. The layout is chosen before the first user arrives, and is
-//! expensive to change later. For example, a log that appends to one partition is hot from the first day (PAT-LOG-5). A [`Workload`] describes the users'
-//! requests. It is written in code with the real entities, read from a small file if the entities do not exist yet ([`WorkloadFile`]), or recorded in a running
-//! program ([`Meter::recording`](meter::Meter::recording)). A run returns a [`Report`] with a summary, a picture, and assertions for tests.
+//! The key layout determines the partition of a write and the number of requests in a query. It is chosen before the first user arrives, and is expensive to
+//! change later. For example, a log that appends to one partition is hot from the first day (PAT-LOG-5).
+//!
+//! A [`Workload`] describes the users' requests. It is written in code with the real entities. If the entities do not exist yet, it is read from a small file
+//! ([`WorkloadFile`]). It can also be recorded in a running program ([`Meter::recording`](meter::Meter::recording)). A run returns a [`Report`] with a summary,
+//! a picture, and assertions for tests.
 //!
 //! | module | content |
 //! |---|---|
@@ -16,7 +18,7 @@
 //! A workload can use any key layout. The example of [`WorkloadFile`] compares the two layouts that PAT-ANTI-1 describes.
 //!
 //! # Guarantee
-//! The same workload and seed always produce the same report. Each pattern has a separate random sequence, so adding a pattern does not change the keys of
+//! The same workload and seed always produce the same report. Each pattern has a separate random sequence, so a new pattern does not change the keys of
 //! existing patterns. Index rows are counted with their entity (PAT-INTRA-8).
 //!
 //! # Cost
@@ -24,15 +26,18 @@
 //!
 //! # Bounds
 //! Operations are evenly spaced, without bursts. The throttling of a partition is computed for each second from the published target (SCL-1). The service's
-//! limits are softer (SCL-2), and it moves partitions between servers (SCL-4). The load of a write is its number of entities. The load of a read is its number
-//! of pages, because the cost of a page is not published. Only the first twenty pages of a read add to the load, in the second in which the read starts; later
-//! pages count only towards the cost. A read of a range of partitions adds no load to any of them. A page is assumed to end after 1,000 entities (PAGE-1).
-//! Costs are computed from requests and bytes with your [`Prices`]; a month has 30 days.
+//! limits are softer (SCL-2), and it moves partitions between servers (SCL-4).
+//!
+//! The load of a write is its number of entities. The load of a read is its number of pages, because the cost of a page is not published. Only the first twenty
+//! pages of a read add to the load, in the second in which the read starts. Later pages count only towards the cost. A read of a range of partitions adds no
+//! load to any of them. A page is assumed to end after 1,000 entities (PAGE-1).
+//!
+//! Costs are computed from requests and bytes with your [`Prices`]. A month has 30 days.
 //!
 //! [`Report::container`] returns the physical partitions of a Cosmos DB for NoSQL container under the workload.
 //!
 //! # When not to
-//! Do not use this package to predict the latency of requests; measure the service itself. To count the requests of a running program, use a [`meter`].
+//! Do not use this package to predict the latency of requests. Measure the service itself instead. To count the requests of a running program, use a [`meter`].
 //!
 //! ```
 //! use table_advice::{Distribution, Step, Workload};

@@ -1,22 +1,22 @@
-//! Meters count a program's requests. A test can use a meter to limit the number of requests.
+//! Counts the requests of a program. With a meter, a test can limit the number of requests.
 //!
 //! # Context
-//! A store charges for each request and limits the throughput of each partition. Source code does not show the cost of a call: an index read may take one
-//! request or two, and a query may take many pages. A test with a meter measures the cost, and can fail when the cost changes.
+//! A store charges for each request, and limits the throughput of each partition. Source code does not show the cost of a call. For example, an index read may
+//! take one request or two, and a query may take many pages. A test with a meter measures the cost, and can fail if the cost changes.
 //!
 //! # Key layout
 //! A meter works with any table and any keys.
 //!
 //! # Guarantee
-//! Every call that reaches the store is counted once, when it starts, whether it succeeds or not. Rows and bytes are counted when the response arrives. Clones
-//! share the same counts.
+//! Every call that reaches the store is counted once, when it starts. It is counted even if it fails. Rows and bytes are counted when the response arrives.
+//! Clones share the same counts.
 //!
 //! # Cost
 //! A meter sends no requests. Each call acquires a lock and performs two map lookups. The size of a response is computed entity by entity.
 //!
 //! # Bounds
 //! A fan-out is detected by its requests: first pages of the same query for several partitions, in key order. Two concurrent fan-outs may be counted as more
-//! than two. Memory use grows with the number of partitions that receive requests, until the reading is [taken](Meter::take).
+//! than two. Memory use grows with the number of partitions that receive requests, until the counts are [taken](Meter::take).
 //!
 //! # When not to
 //! Do not use a meter under production load. There, traces and the service's metrics cost less.

@@ -9,7 +9,7 @@ const CELL: usize = 12;
 /// The width reserved for partition names.
 const LEFT: usize = 240;
 const TOP: usize = 44;
-/// The minimum width of the picture, required by the text above the map.
+/// The minimum width of the picture. The text above the map requires it.
 const NARROWEST: usize = 640;
 /// The maximum length of a displayed name, in characters.
 const NAME: usize = 32;

@@ -5,7 +5,7 @@ use table_core::{Error, Result};
 
 use crate::fault::WorkloadFault;
 
-/// The prices of a service, set by the user. The library contains no prices, because they differ by region and change over time.
+/// The prices of a service. They are set by the user, because they differ by region and change over time.
 ///
 /// ```
 /// use table_advice::Prices;

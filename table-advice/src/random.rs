@@ -1,6 +1,6 @@
 //! Pseudo-random numbers generated from a seed.
 
-/// The `SplitMix64` generator. It is implemented here because a new version of a dependency could change the reports.
+/// The `SplitMix64` generator. It is implemented here, because a new version of a dependency could change the reports.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 

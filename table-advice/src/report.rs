@@ -12,12 +12,13 @@ use crate::random::real;
 use crate::spread::{Heat, PARTITION_TARGET, Peak};
 use crate::step::Step;
 
-/// The number of requests per second accepted by one account of the service (SCL-1).
+/// The number of requests per second that one account of the service accepts (SCL-1).
 pub(super) const ACCOUNT_TARGET: u64 = 20_000;
 const SECONDS_A_MONTH: f64 = 30.0 * 86_400.0;
 
-/// The cost of one access pattern. If the pattern has a rate above 0 but is too rare to occur in the run, `operations` is 0, and all other counts are for a
-/// single operation.
+/// The cost of one access pattern.
+///
+/// If the pattern has a rate above 0 but is too rare to occur in the run, `operations` is 0. All other counts are then for a single operation.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PatternCost {
@@ -25,7 +26,7 @@ pub struct PatternCost {
     pub name: String,
     /// The number of operations per second.
     pub per_second: f64,
-    /// The most expensive query class among the pattern's reads, or `None` if the pattern only writes.
+    /// The most expensive query class among the reads of the pattern. `None` if the pattern only writes.
     pub class: Option<QueryClass>,
     /// The number of operations in the run.
     pub operations: u64,
@@ -89,17 +90,17 @@ impl PatternCost {
     }
 }
 
-/// The load in excess of the published targets (SCL-1), computed for each second.
+/// The load above the published targets (SCL-1), computed for each second.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Throttling {
-    /// The number of entities written and pages read in excess of a partition's 2,000 per second.
+    /// The number of entities written and pages read above a partition's limit of 2,000 per second.
     pub refused_load: u64,
-    /// The number of requests in excess of the account's 20,000 per second.
+    /// The number of requests above the account's limit of 20,000 per second.
     pub refused_requests: u64,
-    /// The highest combined number of entities written and pages read in any one partition within one second.
+    /// The highest load of any one partition in one second. The load is the number of entities written plus the number of pages read.
     pub hottest_second: u64,
-    /// The partition that had the load [`hottest_second`](Self::hottest_second).
+    /// The partition with the load [`hottest_second`](Self::hottest_second).
     pub hottest_partition: String,
 }
 
@@ -130,7 +131,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns the costs of the patterns, in the order they were added to the workload.
+    /// Returns the costs of the patterns, in the order in which they were added to the workload.
     #[must_use]
     pub fn patterns(&self) -> &[PatternCost] {
         &self.patterns
@@ -155,7 +156,7 @@ impl Report {
         Ok(self.pattern(pattern)?.max_requests)
     }
 
-    /// Returns the distribution of requests over partitions. Only requests to a single partition are included.
+    /// Returns the distribution of requests over partitions. It includes only requests to a single partition.
     #[must_use]
     pub const fn heat(&self) -> &Heat {
         &self.heat
@@ -167,8 +168,10 @@ impl Report {
         self.heat.hottest(usize::MAX).into_iter().map(move |(name, requests)| (name, real(requests) / all))
     }
 
-    /// Returns the partition with the largest share of any sequence of consecutive requests. The length of the sequence is the average number of requests per
-    /// second, but at least 1,000. A total over the entire workload would hide a partition that is hot for an hour (PAT-ANTI-1).
+    /// Returns the partition with the largest share of any sequence of consecutive requests.
+    ///
+    /// The length of the sequence is the average number of requests per second, but at least 1,000. A total over the entire workload would hide a partition
+    /// that is hot for an hour (PAT-ANTI-1).
     #[must_use]
     pub fn peak(&self) -> Peak {
         self.heat.peak()
@@ -180,7 +183,7 @@ impl Report {
         &self.map
     }
 
-    /// Returns the load in excess of the published targets.
+    /// Returns the load above the published targets.
     #[must_use]
     pub const fn throttling(&self) -> &Throttling {
         &self.throttling
@@ -192,7 +195,7 @@ impl Report {
         picture::svg(&self.name, &self.map)
     }
 
-    /// Checks that no partition ever receives more than the given share of the requests. For example, 0.05 means 5%.
+    /// Checks that no partition ever receives more than the share `most` of the requests. For example, 0.05 means 5%.
     ///
     /// # Errors
     /// `OverBudget` (PAT-ANTI-1) if a partition receives a larger share. The message suggests a remedy.
@@ -244,7 +247,7 @@ impl Report {
         self.over_target().map_or(Ok(()), |fault| Err(Error::of(fault)))
     }
 
-    /// Returns the fault for an exceeded target, including a remedy, or `None` if no target is exceeded.
+    /// Returns the fault if a target is exceeded, with a remedy. Returns `None` if no target is exceeded.
     pub(super) fn over_target(&self) -> Option<BudgetFault> {
         let Throttling { refused_load, refused_requests, hottest_second, hottest_partition } =
             &self.throttling;

@@ -1,4 +1,4 @@
-//! Runs a workload: performs all operations in chronological order, and counts their requests.
+//! Runs a workload. It performs all operations in chronological order, and counts their requests.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,7 @@ use crate::spread::{Heat, PARTITION_TARGET};
 use crate::step::{Step, load};
 use crate::workload::{MOST_OPERATIONS, Pattern, Workload};
 
-/// The minimum number of consecutive requests over which a partition's peak share is measured. In a shorter run, random variation can make a partition appear
-/// hot.
+/// The minimum number of consecutive requests over which the peak share of a partition is measured. In a shorter run, a partition could appear hot by chance.
 const SHORTEST_RUN: usize = 1_000;
 
 /// The state of one pattern during a run.
@@ -26,7 +25,7 @@ struct Turn {
 }
 
 impl Turn {
-    /// Returns the time of the pattern's next operation: the middle of the operation's time slot.
+    /// Returns the time of the pattern's next operation, which is the middle of its time slot.
     fn due(&self) -> f64 {
         (real(self.number) + 0.5) / self.cost.per_second
     }
@@ -41,8 +40,10 @@ impl Turn {
 }
 
 impl Workload {
-    /// Runs the workload without I/O. A pattern with a rate above 0 that is too rare to occur in the run is evaluated once. Its operation is priced and
-    /// checked, but is not part of the heat map.
+    /// Runs the workload without I/O.
+    ///
+    /// If a pattern has a rate above 0 but is too rare to occur in the run, it is evaluated once. Its operation is priced and checked, but is not part of the
+    /// heat map.
     ///
     /// # Errors
     /// - `InvalidWorkload` if no pattern has operations, or if two patterns have the same name.
@@ -75,7 +76,7 @@ fn run(workload: &Workload) -> Result<Report> {
         turn.cost.add(&step);
         tally.add(seconds, step)?;
     }
-    // The cost of an operation does not depend on its rate, so a pattern too rare for the run is priced by a single operation outside the run.
+    // The cost of an operation does not depend on its rate. A pattern that is too rare for the run is therefore priced by one operation outside the run.
     for (turn, pattern) in turns.iter_mut().zip(&workload.patterns) {
         if turn.number == 0 && pattern.per_second > 0.0 {
             let step = turn.next(workload, pattern, end)?;
@@ -156,7 +157,7 @@ impl Tally {
     }
 }
 
-/// Returns the load in excess of each partition's target, summed over all seconds (SCL-1). `touches` must be sorted by time.
+/// Returns the load above the target of each partition, summed over all seconds (SCL-1). `touches` must be sorted by time.
 fn throttled(touches: &[Touch], names: &[String]) -> Throttling {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small whole number")]
     let target = PARTITION_TARGET as u64;

@@ -1,9 +1,9 @@
-//! The distribution of writes over partitions, computed from their keys before anything is stored (PAT-ANTI-1).
+//! The distribution of writes over partitions (PAT-ANTI-1). It is computed from their keys, before anything is stored.
 //!
 //! # Context
-//! A partition is served by one server at a time. If a PartitionKey follows time, such as the current hour `2014042315`, all inserts within an hour go to one
+//! One server at a time serves a partition. If a PartitionKey follows time, such as the current hour `2014042315`, all inserts within an hour go to one
 //! partition, however many they are. This is the prepend/append anti-pattern. Over a day, the writes look evenly spread, but at any moment one partition is
-//! hot. For this reason, the relevant figure is not a partition's total number of writes, but its share of consecutive writes.
+//! hot. The relevant figure is therefore a partition's share of consecutive writes, and not its total number of writes.
 //!
 //! # Key layout
 //! | | PartitionKey | RowKey |
@@ -13,11 +13,11 @@
 //! | spread, single log | `log_03`, from `bucket(stamp, 8)` | time and event |
 //!
 //! # Guarantee
-//! [`Heat`] measures the share of each partition exactly, in every run of consecutive writes of the given length. An entity whose PartitionKey consists only of
-//! time does not compile unless its declaration explicitly allows it.
+//! [`Heat`] measures the share of each partition exactly, in every run of consecutive writes of the given length. If the PartitionKey of an entity consists
+//! only of time, the declaration does not compile unless it explicitly allows this.
 //!
 //! # Cost
-//! A measurement sends no requests. In memory, it keeps the PartitionKey of each partition, and one integer for each write in a run.
+//! A measurement sends no requests. It keeps the PartitionKey of each partition in memory, and one integer for each write in a run.
 //!
 //! # Bounds
 //! Only the keys are measured, not the servers. Adjacent partitions may share a server.
@@ -50,7 +50,7 @@ use std::fmt;
 use table_core::Result;
 use table_core::entity::Entity;
 
-/// The number of writes per second accepted by one partition of the service (SCL-1).
+/// The number of writes per second that one partition of the service accepts (SCL-1).
 pub const PARTITION_TARGET: f64 = 2_000.0;
 
 /// The partition with the largest share of the writes in any one run of consecutive writes.
@@ -68,7 +68,7 @@ pub const PARTITION_TARGET: f64 = 2_000.0;
 pub struct Peak {
     /// The PartitionKey.
     pub partition_key: String,
-    /// The partition's share of the writes in the run: 1 if the partition received all of them, 0 if no writes were recorded.
+    /// The partition's share of the writes in the run. It is 1 if the partition received all of them, and 0 if no writes were recorded.
     pub share: f64,
 }
 
@@ -90,7 +90,7 @@ struct Count {
 }
 
 impl Heat {
-    /// Creates a measurement over runs of `writes` consecutive writes (at least 1). Use the number of writes that the program makes per second.
+    /// Creates a measurement over runs of `writes` consecutive writes (at least 1). Pass the number of writes that the program makes per second.
     #[must_use]
     pub fn of_runs(writes: usize) -> Self {
         let (recent, numbers) = (VecDeque::new(), BTreeMap::new());
@@ -124,8 +124,8 @@ impl Heat {
         if let Some(count) = self.counts.get_mut(number) {
             count.total += 1;
             count.recent += 1;
-            // Only the partition that was just written to can become the hottest one. A partition's count in an incomplete run cannot exceed its count in the
-            // first complete run, which begins with the same writes.
+            // Only the partition of this write can become the hottest one. In an incomplete run, the count of a partition cannot exceed its count in the first
+            // complete run, which begins with the same writes.
             if self.peak.is_none_or(|(most, _)| count.recent > most) {
                 self.peak = Some((count.recent, number));
             }
@@ -144,8 +144,8 @@ impl Heat {
         self.counts.len()
     }
 
-    /// Returns the partition with the largest share of the writes in any one run, and that share. If fewer writes were recorded than a run contains, the
-    /// recorded writes form a single run.
+    /// Returns the partition with the largest share of the writes in any one run, with that share. If there are fewer writes than a run contains, the recorded
+    /// writes form a single run.
     #[must_use]
     pub fn peak(&self) -> Peak {
         let Some((most, number)) = self.peak else { return Peak::default() };
@@ -156,7 +156,7 @@ impl Heat {
         Peak { partition_key, share }
     }
 
-    /// Returns the number of writes per second that the keys support if each partition accepts `partition` writes per second, such as [`PARTITION_TARGET`].
+    /// Returns the number of writes per second that the keys support. Each partition accepts `partition` writes per second, such as [`PARTITION_TARGET`].
     #[must_use]
     pub fn writes_per_second(&self, partition: f64) -> f64 {
         let share = self.peak().share;
@@ -231,7 +231,7 @@ mod tests {
         insta::assert_snapshot!(format!("{} | {}", key.partition_key, key.row_key), @"Sales_000123 | 0635338620000000000_login");
     }
 
-    /// Tests that a partition is always hot if the PartitionKey begins with a time, because consecutive keys are stored on the same server (SCL-4).
+    /// Tests that a partition is always hot if the PartitionKey begins with a time. Consecutive keys are stored on the same server (SCL-4).
     #[test]
     fn pat_anti_1_a_time_key_is_always_hot() {
         let (mut by_hour, mut by_employee) = (Heat::of_runs(500), Heat::of_runs(500));
@@ -240,7 +240,7 @@ mod tests {
             by_hour.write_to(&event.at.format("%Y%m%d%H").to_string());
             by_employee.write(&event).unwrap();
         }
-        // Judged by totals alone, the hours look evenly spread.
+        // The totals alone would suggest that the hours are evenly spread.
         assert_eq!((by_hour.partitions(), by_hour.hottest(1)), (24, vec![("2014042315", 3_600)]));
         assert!((by_hour.peak().share - 1.0).abs() < 1e-9 && by_employee.peak().share < 0.03);
         insta::assert_snapshot!(by_hour.to_string().lines().take(2).collect::<Vec<_>>().join("\n"), @r"

@@ -1,4 +1,4 @@
-//! Steps: the requests of one operation in a workload, and the partitions touched by them.
+//! Steps. A step consists of the requests of one operation in a workload, and the partitions that they touch.
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -20,7 +20,7 @@ pub struct Step {
     /// The number of entities written or examined.
     pub(super) entities: u64,
     pub(super) bytes: u64,
-    /// The partitions that receive requests, each with its load: the number of entities written or pages read.
+    /// The partitions that receive requests. Each has a load: the number of entities written or pages read.
     pub(super) touches: Vec<(String, u64)>,
     /// The table and the PartitionKey range of each read that spans several partitions.
     pub(super) ranges: Vec<(String, TextRange)>,
@@ -30,8 +30,8 @@ impl Step {
     /// Creates a step that inserts an entity with its index rows. It assumes the highest cost stated in the documentation of `table_patterns::index`.
     ///
     /// Index rows in the same partition are written in the same transaction (PAT-INTRA-4, PAT-INTRA-8). A list is read before it is written. If index rows are
-    /// in other partitions, the transaction contains an additional record. Each of these index rows then takes three reads, one write, and one request that
-    /// removes the record.
+    /// in other partitions, the transaction contains an additional record. Each of these index rows then takes three reads, one write, and one request to
+    /// remove the record.
     ///
     /// ```
     /// use table_core::Entity;
@@ -54,7 +54,7 @@ impl Step {
     /// ```
     ///
     /// # Errors
-    /// `KeyEncoding` if the entity has a value that its key cannot contain, or any error from [`Entity::to_row`].
+    /// `KeyEncoding` if the entity has a value that its key cannot contain. Any error from [`Entity::to_row`].
     pub fn write<E: Entity>(entity: &E) -> Result<Self> {
         let (key, row) = (entity.key_of()?, entity.to_row()?);
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
@@ -71,13 +71,13 @@ impl Step {
                 lists += list;
                 load += 1 + list;
             } else {
-                // A list is read before it is written, so two entities are counted.
+                // A list is read before it is written, so it counts as two entities.
                 elsewhere.push((partition_of(index.schema().table.unwrap_or(table), copy_key), 2));
                 load += 2;
             }
         }
         let settled = elsewhere.len() as u64;
-        // The record for index rows in other partitions is written once, and counted as removed once per index row.
+        // The record for index rows in other partitions is written once. It counts as removed once per index row.
         load += u64::from(settled > 0) + settled;
         let mut touches = vec![(partition_of(table, partition_key), load)];
         touches.append(&mut elsewhere);
@@ -86,8 +86,8 @@ impl Step {
         Ok(Self { class: None, reads, writes, entities, bytes: bytes as u64, touches, ranges: Vec::new() })
     }
 
-    /// Creates a step that reads a selection. `entities` and `bytes` are the approximate totals of the result. A table scan examines the entire table, so pass
-    /// the table's totals.
+    /// Creates a step that reads a selection. `entities` and `bytes` are the approximate totals of the result. For a table scan, pass the totals of the table,
+    /// because the scan examines the entire table.
     ///
     /// # Errors
     /// `KeyEncoding` if the selection has a value that the key cannot contain.
@@ -123,10 +123,10 @@ impl Step {
     }
 }
 
-/// The number of consecutive pages fetched per second by one read. Pages after the first second do not count towards the heat.
+/// The number of consecutive pages that one read fetches per second. Pages after the first second do not count towards the load.
 const PAGES_A_SECOND: u64 = 20;
 
-/// Returns the load of a read with `pages` pages: the number of pages fetched in the read's first second.
+/// Returns the load of a read with `pages` pages. It is the number of pages that the read fetches in its first second.
 pub(super) const fn load(pages: u64) -> u64 {
     if pages > PAGES_A_SECOND { PAGES_A_SECOND } else { pages }
 }

@@ -21,7 +21,7 @@ struct Event {
     at: DateTime<Utc>,
 }
 
-/// Creates a workload with one pattern that writes events for employees drawn from the given distribution.
+/// Creates a workload with one pattern, which writes events. The employees of the events follow the given distribution.
 fn events(name: &str, per_second: f64, employees: &Distribution) -> Workload {
     let employees = employees.clone();
     Workload::new(name).seconds(4).pattern("log in", per_second, move |draw| {
@@ -82,10 +82,9 @@ fn pat_intra_8_copies_count_against_their_partitions() {
     };
     let report = Workload::new("hires").seconds(10).pattern("hire", 1.0, hire).run().unwrap();
     let cost = report.pattern("hire").unwrap();
-    // These requests are counted: the transaction with the entity, three reads, the write of the remote copy, and the removal of the record.
+    // The counted requests are the transaction with the entity, three reads, the write of the remote copy, and the removal of the record.
     assert_eq!((cost.max_requests, cost.reads, cost.writes, cost.operations), (6, 30, 30, 10));
-    // These entities are counted: the entity, its copy in the same partition, the record (written and removed), two reads, and the remote copy (read and
-    // written).
+    // The counted entities are the entity, its copy in the same partition, the record (written and removed), two reads, and the remote copy (read and written).
     assert_eq!(cost.entities, 10 * 8);
     let rows = &report.heat_map().rows;
     let cells: Vec<_> = rows.iter().map(|(name, cells)| (name.as_str(), cells[0])).collect();
@@ -157,7 +156,7 @@ fn a_pattern_that_is_rarer_than_the_run_is_priced_and_checked() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Tests that a pattern of constant operations has the same price and maximum number of requests even if it does not occur in the run.
+    /// Tests that the price and the maximum number of requests of a pattern do not depend on whether it occurs in the run. All its operations are the same.
     #[test]
     fn the_price_and_the_requests_of_a_pattern_do_not_depend_on_its_rate(
         exponents in prop::collection::vec(-6.0..1.0_f64, 1..4),
@@ -234,7 +233,7 @@ proptest! {
         prop_assert!((f64::from(u32::try_from(cost.operations).unwrap()) - 4.0 * per_second).abs() <= 0.51);
     }
 
-    /// Tests that the same seed always produces the same report, even if a pattern is added, because each pattern draws from a separate sequence.
+    /// Tests that the same seed always produces the same report, even if a pattern is added. Each pattern uses a separate sequence.
     #[test]
     fn the_same_seed_gives_the_same_report(seed: u64, employees in distribution()) {
         let (once, again) = (run(seed, 200.0, &employees), run(seed, 200.0, &employees));
@@ -247,8 +246,9 @@ proptest! {
         prop_assert_eq!(more.heat_map(), once.heat_map());
     }
 
-    /// Tests that the frequencies of values match their probabilities. The tolerance is six standard deviations plus a constant for rare values, so the test is
-    /// very unlikely to fail by chance.
+    /// Tests that the frequencies of values match their probabilities.
+    ///
+    /// The tolerance is six standard deviations, plus a constant for rare values. The test is therefore very unlikely to fail by chance.
     #[test]
     fn zipf_draws_follow_the_probability_mass(seed: u64, values in 1_u64..200, exponent in 0.0..2.5_f64) {
         let zipf = Distribution::zipf(values, exponent).unwrap();

@@ -1,4 +1,4 @@
-//! Workloads: the operations of an application's users, with their rates and duration.
+//! Workloads. A workload consists of the operations of an application's users, with their rates and duration.
 
 use std::fmt;
 
@@ -43,7 +43,7 @@ impl Workload {
         Self { name: name.into(), seed: 0, seconds: 60, start, patterns: Vec::new(), prices: None }
     }
 
-    /// Sets the seed. A different seed draws different values from the same distributions.
+    /// Sets the seed. With a different seed, the values differ but follow the same distributions.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
@@ -67,7 +67,7 @@ impl Workload {
         Self { prices: Some(prices), ..self }
     }
 
-    /// Adds an operation with its rate. Invalid rates and names are reported by [`run`](Self::run).
+    /// Adds an operation with its rate. [`run`](Self::run) reports invalid rates and names.
     #[must_use]
     pub fn pattern(
         mut self,
@@ -79,8 +79,7 @@ impl Workload {
         self
     }
 
-    /// Adds a recording made by a [`Meter`](crate::meter::Meter::recording). The recording is replayed at `per_second` requests per second, and restarts when
-    /// it ends.
+    /// Adds a recording from a [`Meter`](crate::meter::Meter::recording). It is replayed at `per_second` requests per second, and restarts when it ends.
     ///
     /// ```
     /// use table_advice::Workload;

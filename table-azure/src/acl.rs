@@ -15,7 +15,8 @@ impl AzureTables {
     /// Returns the stored access policies of a table. Requires an account key (ACL-1).
     ///
     /// # Errors
-    /// `TableNotFound` or `ResourceNotFound` if the table does not exist. An authorization error if the credential is not an account key.
+    /// - `TableNotFound` or `ResourceNotFound` if the table does not exist.
+    /// - An authorization error if the credential is not an account key.
     pub async fn access_policies(&self, table: &TableName) -> Result<Vec<StoredAccessPolicy>> {
         let table = table.clone();
         self.run(|client| async move { client.get_policies(&table).await }).await

@@ -1,9 +1,10 @@
-//! Makes request bodies ASCII-only for Azurite. Azurite decodes a body chunk by chunk, so a character that is split between two chunks would be stored as
-//! several U+FFFD characters.
+//! Makes request bodies ASCII-only for Azurite.
+//!
+//! Azurite decodes a body chunk by chunk. If a non-ASCII character is split between two chunks, it stores several U+FFFD characters instead.
 
 use std::fmt::Write;
 
-/// Escapes each non-ASCII character in a JSON body as `\uXXXX`. Such characters occur only inside strings.
+/// Escapes each non-ASCII character in a JSON body as `\uXXXX`. In JSON, such characters occur only inside strings.
 pub(crate) fn json(body: String) -> String {
     let mut units = [0; 2];
     named(body, |text, character| {
@@ -14,7 +15,9 @@ pub(crate) fn json(body: String) -> String {
     })
 }
 
-/// Replaces each non-ASCII character in an XML body with a character reference. The clients' bodies contain such characters only in element content.
+/// Replaces each non-ASCII character in an XML body with a character reference.
+///
+/// This is safe because this client's XML bodies contain such characters only in element content.
 pub(crate) fn xml(body: String) -> String {
     named(body, |text, character| {
         let _ = write!(text, "&#{};", u32::from(character));

@@ -34,7 +34,7 @@ impl AzureTables {
         self.batch_request(&requests)
     }
 
-    /// Sends a batch, and retries it if the whole request or one of its operations fails transiently.
+    /// Sends a batch. Retries it if the request or one of its operations fails transiently.
     pub(crate) async fn write_batch(
         &self,
         request: &Request,
@@ -46,7 +46,7 @@ impl AzureTables {
             let after = retry_after(&answer.headers, self.pipeline().now());
             outcome(&answer, operations.len()).map_err(|failure| Failure { after, ..failure })
         };
-        // A batch that was rejected as a whole was not applied (EGT-38).
+        // If the service rejects a whole batch, it applies none of its operations (EGT-38).
         self.pipeline().send_and_read(request, by, read).await.map_err(|failed| {
             Unacknowledged::of(failed).map(|error| {
                 match error.operation().and_then(|at| operations.get(at)) {
@@ -76,7 +76,7 @@ impl AzureTables {
     }
 }
 
-/// Reads the parts of a batch response, and checks that each operation has one (EGT-37).
+/// Reads the parts of a batch response, and checks that the number of parts is correct (EGT-37).
 fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Failure> {
     let parts = read_responses(answer.header("content-type"), &answer.body).map_err(unreadable)?;
     if let Some((position, part)) = parts.iter().enumerate().find(|(_, part)| part.status >= 400) {
@@ -91,7 +91,7 @@ fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Failure> {
     Ok(parts.iter().map(|part| ETag::parse(part.header("etag")).ok()).collect())
 }
 
-/// Returns the failure for a batch response that cannot be read. The service received the batch, so it may have been applied.
+/// Returns the failure for an unreadable batch response. The batch may have been applied, because the service received it.
 fn unreadable(why: String) -> Failure {
     Failure::of_unreadable(AnswerFault::Batch { operation: OPERATION, why })
 }
@@ -102,8 +102,8 @@ fn refusal(answer: &Answer, part: &ResponsePart<'_>, position: usize, operations
         ServiceError::new(OPERATION, answer.status, |name| answer.header(name), &ErrorBody::default())
             .of_part(part.status, &body);
     let failure = Failure::of_rejection(service, body.known, false);
-    // If the batch has a single operation, the message may lack the index (EGT-35). If the index is missing after successful parts, the number of these parts
-    // is the index of the failed operation.
+    // If the batch has only one operation, the message may lack the index (EGT-35). If the index is missing after successful parts, the failed operation's
+    // index is the number of those parts.
     let only = (operations == 1).then_some(0);
     let index = body.index.or(only).or((position > 0).then_some(position));
     match index.filter(|index| *index < operations) {

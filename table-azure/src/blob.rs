@@ -23,8 +23,10 @@ const SCOPE: &str = "https://storage.azure.com/.default";
 
 /// A client for an account's blobs. It creates and deletes containers, and opens a container as an [`ObjectStore`](object_store::ObjectStore).
 ///
-/// A container's object store needs a tokio runtime. As an `Arc<dyn ObjectStore>`, it is interchangeable with the crate's local and in-memory stores. Names,
-/// ranges and conditions follow BLB-2 to BLB-10. To store a large value, first write it to a blob, and then store the name of the blob in the entity (BLB-12).
+/// A container's object store needs a tokio runtime. As an `Arc<dyn ObjectStore>`, it can replace the crate's local and in-memory stores. Names, ranges and
+/// conditions follow BLB-2 to BLB-10.
+///
+/// To store a large value, first write it to a blob. Then store the name of the blob in the entity (BLB-12).
 ///
 /// ```
 /// use object_store::ObjectStore;
@@ -50,7 +52,8 @@ impl AzureBlobs {
     /// Creates a client for an account's blobs from a connection string (AUTH-31). This does not send any requests.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a connection string, or if it has no blob endpoint. `AuthenticationFailed` if the account key is not base64.
+    /// - `InvalidInput` if the text is not a connection string, or if it has no blob endpoint.
+    /// - `AuthenticationFailed` if the account key is not base64.
     pub fn from_connection_string(text: &str) -> Result<Self> {
         Self::from_connection_string_with(text, Options::default())
     }
@@ -82,12 +85,14 @@ impl AzureBlobs {
         Ok(Self(Arc::new(Inner { pipeline, client, endpoint, credential, options })))
     }
 
-    /// Creates a container. Returns `false` if it already exists, even if an earlier attempt of this call created it and the response was lost (BLB-2).
+    /// Creates a container. Returns `false` if the container already exists (BLB-2).
+    ///
+    /// If the response to an attempt was lost, the retry may find the container that this call created. The result is then also `false`.
     ///
     /// # Errors
-    /// `InvalidInput` or `InvalidResourceName` if `name` is not a valid container name: 3 to 63 lower-case letters, digits and single hyphens
-    /// (BLB-1). `EntityAlreadyExists` for any other conflict, such as a container with this name that is being deleted. The error is ambiguous if a response
-    /// was lost or did not come from the service.
+    /// - `InvalidInput` or `InvalidResourceName` if `name` is not a valid container name: 3 to 63 lower-case letters, digits and single hyphens (BLB-1).
+    /// - `EntityAlreadyExists` for any other conflict, for example if a container with this name is being deleted. The error is ambiguous if a response was
+    ///   lost or did not come from the service.
     pub async fn create_container(&self, name: &str) -> Result<bool> {
         let request = Request::new("create container", Method::PUT, format!("/{}", encode(checked(name)?)));
         let request = request.query("restype", "container").acknowledged_by(&[201]);
@@ -102,8 +107,9 @@ impl AzureBlobs {
         self.0.pipeline.runtime().run(work).await
     }
 
-    /// Deletes a container and all its blobs. Returns `false` if the container does not exist, even if an earlier attempt of this call deleted it and the
-    /// response was lost.
+    /// Deletes a container and all its blobs. Returns `false` if the container does not exist.
+    ///
+    /// If the response to an attempt was lost, that attempt may have deleted the container. The result of the retry is then also `false`.
     ///
     /// # Errors
     /// `InvalidInput` or `InvalidResourceName` if `name` is not a valid container name: 3 to 63 lower-case letters, digits and single hyphens
@@ -123,15 +129,15 @@ impl AzureBlobs {
         self.0.pipeline.runtime().run(work).await
     }
 
-    /// Opens an existing container for access to its blobs. This does not send any requests, so the existence of the container is not checked.
+    /// Opens a container for access to its blobs. This does not send any requests, so it does not check that the container exists.
     ///
-    /// [`RetryPolicy::attempt_timeout`](crate::RetryPolicy::attempt_timeout) limits the time from the start of a request to its response, including the
-    /// upload of the body. It also limits the wait for each part of the response. Upload a large blob in parts, with `put_multipart`, or set a longer limit.
+    /// [`RetryPolicy::attempt_timeout`](crate::RetryPolicy::attempt_timeout) limits the time from the start of a request, including the upload of its body, to
+    /// the response. It also limits the wait for each part of the response. To upload a large blob, use `put_multipart` or set a longer limit.
     ///
     /// # Errors
-    /// `Unsupported` if the credential is a bearer token; use the builder in `object_store`, which has its own token providers. `InvalidInput` if neither the
-    /// credential nor the endpoint contains an account name, or if `name` is empty or contains characters other than ASCII letters, digits, `-` and `$`
-    /// (BLB-1).
+    /// - `Unsupported` if the credential is a bearer token. In this case, use the builder in `object_store`, which has its own token providers.
+    /// - `InvalidInput` if neither the credential nor the endpoint contains an account name.
+    /// - `InvalidInput` if `name` is empty or contains characters other than ASCII letters, digits, `-` and `$` (BLB-1).
     pub fn container(&self, name: &str) -> Result<MicrosoftAzure> {
         let inner = &*self.0;
         let builder = MicrosoftAzureBuilder::new()
@@ -159,7 +165,7 @@ impl AzureBlobs {
         })
     }
 
-    /// Returns the account name from the credential or, if the credential has none, from the endpoint (ACC-1, ACC-2).
+    /// Returns the account name from the credential. If the credential has none, returns the name from the endpoint (ACC-1, ACC-2).
     fn account(&self) -> Result<String> {
         let Inner { credential, endpoint, .. } = &*self.0;
         let of_endpoint = || {
@@ -175,10 +181,10 @@ impl AzureBlobs {
     }
 }
 
-/// Returns the container name if it can safely be used as the first path segment of a request URL. The service checks the remaining naming rules.
+/// Returns the container name if it can safely be the first path segment of a request URL. The service checks the other naming rules.
 ///
 /// # Errors
-/// `InvalidInput` if the name is empty or contains a character not allowed in container names. The name could otherwise address a different container: URL
+/// `InvalidInput` if the name is empty or contains a character that is not allowed in container names. Such a name could address a different container: URL
 /// parsing removes `.`, `..` and line breaks, and a server may decode `%2F` to a slash.
 fn checked(name: &str) -> Result<&str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '$');
@@ -191,13 +197,13 @@ fn checked(name: &str) -> Result<&str> {
     Err(Error::new(ErrorCode::InvalidInput, message).with_rule("BLB-1"))
 }
 
-/// Returns `true` if the service itself rejected the request with this error code.
+/// Returns `true` if the service itself rejected the request with the given error code.
 fn is_refused_with(failure: &Failure, code: &str) -> bool {
     let service = failure.error.source().and_then(|source| source.downcast_ref::<ServiceError>());
     failure.known && service.and_then(ServiceError::code) == Some(code)
 }
 
-/// An `object_store` connector that always returns this HTTP client, so blob requests use the same TLS configuration as table and queue requests.
+/// An `object_store` connector that always returns this HTTP client. Blob requests therefore use the same TLS configuration as table and queue requests.
 #[derive(Debug)]
 struct Connector(Client);
 

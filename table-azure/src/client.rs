@@ -21,15 +21,16 @@ use crate::target::Target;
 /// The client works on any executor, because it drives its connections on a separate thread.
 ///
 /// # Lost responses
-/// A request whose response was lost is sent again. If the retry is rejected, an earlier attempt may have been applied and may have caused the rejection. The
-/// call then fails with an error that [is ambiguous](Error::is_ambiguous), unless the entity contains the [identifier](Options::operation_ids) of this write.
-/// The client never guesses the outcome. [`AmbiguousWrite`](table_core::store::AmbiguousWrite) contains the transaction, and [`outcome_of`](Self::outcome_of)
-/// can determine its outcome later. If the first attempt itself is rejected, its outcome is certain and the error is not ambiguous. `docs/lost-answers.md`
-/// lists the outcomes of each operation.
+/// The client sends a request again if its response was lost. If the retry is rejected, an earlier attempt may have been applied, and may even have caused the
+/// rejection. If the entity contains the [identifier](Options::operation_ids) of this write, the call succeeds. Otherwise, it fails with an error that [is
+/// ambiguous](Error::is_ambiguous). If the first attempt itself is rejected, the error is not ambiguous.
+///
+/// The client never guesses the outcome. An ambiguous error contains the transaction as an [`AmbiguousWrite`](table_core::store::AmbiguousWrite), and
+/// [`outcome_of`](Self::outcome_of) can determine its outcome later. `docs/lost-answers.md` lists the outcomes of each operation.
 ///
 /// # Reads
-/// Reads go to the primary, so decisions are based on the current state. [`secondary_reads`](Self::secondary_reads) returns a separate, read-only handle that
-/// also uses the secondary.
+/// Reads go to the primary, so they return the current state. [`secondary_reads`](Self::secondary_reads) returns a separate, read-only handle that also reads
+/// from the secondary.
 ///
 /// ```no_run
 /// use table_azure::AzureTables;
@@ -47,7 +48,7 @@ pub struct AzureTables(Arc<Inner>);
 struct Inner {
     pipeline: Pipeline,
     target: Target,
-    /// The capabilities reported to programs. If write identifiers are enabled, the reported limits leave room for one.
+    /// The capabilities reported to programs. If write identifiers are enabled, the limits leave room for one identifier.
     capabilities: Capabilities,
     /// The service's limits.
     service_limits: Limits,
@@ -67,7 +68,8 @@ impl AzureTables {
     /// Creates a client from a connection string (AUTH-31). This does not send any requests.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a connection string, or if it has no table endpoint. `AuthenticationFailed` if the account key is not base64.
+    /// - `InvalidInput` if the text is not a connection string, or if it has no table endpoint.
+    /// - `AuthenticationFailed` if the account key is not base64.
     ///
     /// ```
     /// use table_azure::AzureTables;
@@ -97,7 +99,8 @@ impl AzureTables {
     /// Creates a client for an endpoint such as `https://contoso.table.core.windows.net`. This does not send any requests.
     ///
     /// # Errors
-    /// `InvalidInput` if `endpoint` is not a URL, or if the credential would be sent unencrypted (ACC-1). `Io` if the system has no trusted certificates.
+    /// - `InvalidInput` if `endpoint` is not a URL, or if the credential would be sent unencrypted (ACC-1).
+    /// - `Io` if the system has no trusted certificates.
     pub fn new(endpoint: &str, credential: Credential) -> Result<Self> {
         Self::with_options(endpoint, credential, Options::default())
     }
@@ -105,7 +108,8 @@ impl AzureTables {
     /// Creates a client for an endpoint with options.
     ///
     /// # Errors
-    /// `InvalidInput` if `endpoint` is not a URL, or if the credential would be sent unencrypted (ACC-1). `Io` if the system has no trusted certificates.
+    /// - `InvalidInput` if `endpoint` is not a URL, or if the credential would be sent unencrypted (ACC-1).
+    /// - `Io` if the system has no trusted certificates.
     pub fn with_options(endpoint: &str, credential: Credential, options: Options) -> Result<Self> {
         let primary = Endpoint::new(endpoint)?;
         let target = options.target.unwrap_or_else(|| Target::of(&primary));
@@ -161,7 +165,7 @@ impl AzureTables {
         }
     }
 
-    /// Returns a client that sends every second attempt at a read to the secondary.
+    /// Returns a client whose reads alternate between the primary and the secondary when they are retried.
     pub(crate) fn or_secondary(&self) -> Result<Self> {
         let inner = &*self.0;
         Ok(Self(Arc::new(Inner {
@@ -184,7 +188,7 @@ impl AzureTables {
         &self.0.capabilities
     }
 
-    /// Returns the service's limits. A transaction is checked against them after write identifiers have been added.
+    /// Returns the service's own limits. After a write identifier has been added, the transaction is checked against these limits.
     pub(crate) fn service_limits(&self) -> Limits {
         self.0.service_limits
     }
@@ -198,7 +202,7 @@ impl AzureTables {
         self.pipeline().runtime().run(work(self.clone())).await
     }
 
-    /// Runs a function on a clone of the client as a separate task, which makes progress even while the returned future is not polled.
+    /// Runs a function on a clone of the client as a separate task. The task makes progress even while the returned future is not polled.
     pub(crate) async fn run_apart<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,

@@ -14,7 +14,7 @@ pub(crate) use fault::ConnectionFault;
 
 const DEFAULT_SUFFIX: &str = "core.windows.net";
 
-/// A parsed connection string: a credential, and the endpoints that the string specifies or implies.
+/// A parsed connection string: a credential and the endpoints. If the string omits an endpoint, it is derived from the account name.
 ///
 /// ```
 /// use table_azure::ConnectionString;
@@ -71,7 +71,7 @@ impl ConnectionString {
     }
 }
 
-/// Parses `Key=Value` pairs, and converts the keys to lower case. Error messages contain only keys, because values may be secrets.
+/// Parses `Key=Value` pairs and converts the keys to lower case. Error messages contain only keys, because a value may be secret.
 fn pairs(text: &str) -> Result<BTreeMap<String, &str>> {
     let mut pairs = BTreeMap::new();
     for (index, piece) in text.split(';').map(str::trim).enumerate().filter(|(_, piece)| !piece.is_empty()) {
@@ -90,7 +90,10 @@ impl FromStr for ConnectionString {
     /// Parses a connection string.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a list of `Key=Value` pairs, has no credential, or has neither an endpoint nor an account name.
+    /// `InvalidInput` in these cases:
+    /// - The text is not a list of `Key=Value` pairs.
+    /// - It has no credential.
+    /// - It has neither an endpoint nor an account name.
     fn from_str(text: &str) -> Result<Self> {
         let pairs = pairs(text)?;
         let get = |key: &str| pairs.get(key).copied().filter(|value| !value.is_empty());
@@ -113,7 +116,7 @@ impl FromStr for ConnectionString {
         let endpoints = |service: &str| {
             let explicit =
                 |kind: &str| get(&format!("{service}{kind}")).map(|uri| uri.trim_end_matches('/').to_owned());
-            // The emulator does not have a separate host for each service, so no endpoints are derived for it.
+            // The emulator has no separate host for each service, so its endpoints cannot be derived.
             let implied = account.filter(|_| !public);
             let implied = implied.map(|account| format!("{protocol}://{account}.{service}.{suffix}"));
             Endpoints { primary: explicit("endpoint").or(implied), secondary: explicit("secondaryendpoint") }

@@ -1,4 +1,4 @@
-//! Credentials. Their secrets are never printed.
+//! Credentials, whose secrets are never printed.
 
 mod destination;
 
@@ -27,7 +27,7 @@ use crate::sas::SasToken;
 pub enum Credential {
     /// An account name and key, which grant full access (AUTH-1).
     SharedKey(AccountKey),
-    /// A shared access signature: a query string without `?`, which is appended to every URL (SAS-12).
+    /// A shared access signature (SAS): a query string without the leading `?`. It is appended to every URL (SAS-12).
     SharedAccessSignature(String),
     /// Bearer tokens from a provider, such as Microsoft Entra ID (AUTH-12).
     Token(Arc<dyn TokenProvider>),
@@ -107,9 +107,9 @@ pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<AccessToken>> + Se
 /// A source of bearer tokens (AUTH-12), such as a managed identity, a service principal or a signed-in developer's account.
 ///
 /// The client caches a token until shortly before it expires, so a provider needs no cache. If the service rejects a token, the client immediately requests a
-/// new one. A provider with its own cache may return the rejected token again, in which case the request fails.
+/// new one. A provider with its own cache may then return the rejected token again, and the request fails.
 ///
-/// The future runs in a tokio runtime, on the thread that drives the client's connections. It must not block.
+/// The future runs in a tokio runtime, on the thread that drives the client's connections. It must not block that thread.
 ///
 /// ```
 /// use table_azure::{AccessToken, Credential, TokenFuture, TokenProvider};

@@ -11,7 +11,7 @@ use table_core::{Error, Result};
 use crate::auth::EMULATOR_ACCOUNT;
 pub(crate) use fault::EndpointFault;
 
-/// The maximum length of a URL that the HTTP client can send, in bytes. The service itself accepts URLs of about half this length (FIL-8).
+/// The maximum length in bytes of a URL that the HTTP client can send. The service's own limit is about half as large (FIL-8).
 const MOST_BYTES: usize = u16::MAX as usize - 1;
 
 /// The base URL of a service, either host-style or path-style, without a trailing slash (ACC-2).
@@ -28,7 +28,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// `InvalidInput` if the text is not an `http` or `https` URL, or if it contains a query, a fragment or user information. These parts may contain a secret,
-    /// which belongs in the credential.
+    /// which must be passed as the credential instead.
     pub(crate) fn new(base: &str) -> Result<Self> {
         let url = Url::parse(base.trim_end_matches('/')).map_err(|_| Error::of(EndpointFault::NotAUrl))?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -77,14 +77,15 @@ impl Endpoint {
             || address.is_ok_and(|address| address.to_canonical().is_loopback())
     }
 
-    /// Returns `true` if the endpoint belongs to an emulator: it is on this machine, is in a subdomain of `localhost`, or has the emulator's account name in
-    /// its path (ACC-2). No real account has that name.
+    /// Returns `true` if the endpoint belongs to an emulator (ACC-2).
+    ///
+    /// An emulator's host is this machine or a subdomain of `localhost`, or its path is the emulator's account name. No real account has this name.
     pub(crate) fn is_emulator(&self) -> bool {
         let account = self.path.strip_prefix('/').map(|path| path.strip_suffix("-secondary").unwrap_or(path));
         self.is_loopback() || self.host.ends_with(".localhost") || account == Some(EMULATOR_ACCOUNT)
     }
 
-    /// Returns the account's secondary endpoint, with `-secondary` after the account name in the host or path (ACC-1, ACC-2).
+    /// Returns the account's secondary endpoint. Its host or path contains the account name followed by `-secondary` (ACC-1, ACC-2).
     pub(crate) fn secondary(&self) -> Result<Self> {
         if self.is_path_style() {
             return Self::new(&format!("{}-secondary", self.base));
@@ -95,10 +96,11 @@ impl Endpoint {
         Self::new(&self.base.replacen(&self.host, &format!("{account}-secondary.{rest}"), 1))
     }
 
-    /// Returns the URL for a path and a query, both of which are percent-encoded.
+    /// Returns the URL for a path and a query. Both must already be percent-encoded.
     ///
     /// # Errors
-    /// `InvalidInput` if the URL is too long to send (FIL-8), or if its path would address a different resource: parsing a URL removes `.` and `..` (REQ-5).
+    /// `InvalidInput` if the URL is too long to send (FIL-8), or if its path would address a different resource. A path could do so because URL parsing removes
+    /// `.` and `..` (REQ-5).
     pub(crate) fn url(&self, path: &str, query: &str) -> Result<Url> {
         let mark = if query.is_empty() { "" } else { "?" };
         let bytes = self.base.len() + path.len() + mark.len() + query.len();

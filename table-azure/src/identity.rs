@@ -10,15 +10,16 @@ use table_core::{Error, ErrorCode};
 use crate::credential::{AccessToken, Credential, TokenFuture, TokenProvider};
 
 impl Credential {
-    /// Creates a credential from any implementation of `TokenCredential` in `azure_core`, such as one from the `azure_identity` crate:
-    /// `Credential::identity(DeveloperToolsCredential::new(None)?)`. This package does not depend on `azure_identity`; a program that uses it chooses the HTTP
-    /// client and TLS implementation. Requires the `identity` feature.
+    /// Creates a credential from an implementation of `TokenCredential` in `azure_core`. Requires the `identity` feature.
     ///
-    /// The client requests a token on first use, and a new one five minutes before the token expires. If no token can be obtained, the request is not sent. It
-    /// fails with `AuthenticationFailed`, or with `Io` if the token source cannot be reached.
+    /// For example, with the `azure_identity` crate: `Credential::identity(DeveloperToolsCredential::new(None)?)`. This package does not depend on
+    /// `azure_identity`, so the program chooses its HTTP client and TLS implementation.
     ///
-    /// If the service rejects a token, the client requests another one. Azure SDK credentials cache tokens themselves, so they may return the rejected token
-    /// until it expires. To obtain another token earlier, create a new credential and a new client.
+    /// The client requests a token on first use, and a new one five minutes before the token expires. If the client cannot obtain a token, it does not send the
+    /// request. The call fails with `AuthenticationFailed`, or with `Io` if the token source cannot be reached.
+    ///
+    /// If the service rejects a token, the client requests another one. However, Azure SDK credentials cache tokens, so they may return the rejected token
+    /// until it expires. To obtain a different token earlier, create a new credential and a new client.
     ///
     /// ```
     /// use std::sync::Arc;

@@ -8,7 +8,7 @@ use table_core::{Error, Result};
 use crate::failure::AnswerFault;
 use crate::http::Answer;
 
-/// Returns the body if its content type is JSON. The content type is checked because a proxy may send an HTML page with status 200.
+/// Returns the body if its content type is JSON. A proxy may send an HTML page with status 200, so the content type must be checked.
 pub(crate) fn body<'a>(operation: &str, answer: &'a Answer) -> Result<&'a [u8]> {
     let content_type = answer.header("content-type");
     if MetadataLevel::from_media_type(content_type).is_none() {
@@ -19,7 +19,7 @@ pub(crate) fn body<'a>(operation: &str, answer: &'a Answer) -> Result<&'a [u8]> 
     Ok(&answer.body)
 }
 
-/// Creates the error for a body that cannot be parsed. Its message blames the response, not the request.
+/// Creates the error for a response body that cannot be parsed. The message states that the response is at fault, not the request.
 pub(crate) fn malformed(operation: &str, source: Error) -> Error {
     Error::of(AnswerFault::Entity { operation: operation.to_owned(), source })
 }

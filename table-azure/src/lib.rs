@@ -1,8 +1,8 @@
 //! Azure Table Storage, Cosmos DB for Table and Azurite as backends of `table-core`.
 //!
-//! [`AzureTables`] implements [`TableStore`](table_core::TableStore) and [`AzureQueues`] implements [`QueueStore`](table_core::QueueStore) over the services'
-//! REST protocol. A program that takes its store as a parameter runs on the embedded engine as well as on an account; `docs/book/azure.md` lists the
-//! differences.
+//! [`AzureTables`] implements [`TableStore`](table_core::TableStore), and [`AzureQueues`] implements [`QueueStore`](table_core::QueueStore). Both use the REST
+//! protocol of the services. A program that takes its store as a parameter runs unchanged on the embedded engine and on an account. `docs/book/azure.md` lists
+//! the differences.
 //!
 //! | purpose | items |
 //! | --- | --- |
@@ -17,7 +17,7 @@
 //! | `blobs` | the blob service, through the `object_store` crate |
 //! | `identity` | bearer tokens from Azure SDK credentials, such as those in the `azure_identity` crate |
 //!
-//! The client works on any executor, because it drives its connections on a separate thread. `docs/azure.md` describes endpoints and credentials, and
+//! The client works on any executor, because a separate thread drives its connections. `docs/azure.md` describes endpoints and credentials, and
 //! `docs/parity.md` compares the package with the Azure SDK.
 //!
 //! ```no_run

@@ -9,15 +9,16 @@ use uuid::Uuid;
 /// The name of the property that contains the identifier.
 pub(crate) const PROPERTY: &str = "OperationId";
 
-/// The number of bytes that an identifier adds to an entity according to the published formula: 8 bytes, 2 bytes for each character of the name, and 16 bytes
-/// for the value (SIZE-2).
+/// The number of bytes that an identifier adds to an entity (SIZE-2).
+///
+/// The published formula counts 8 bytes, 2 bytes for each character of the name, and 16 bytes for the value.
 const ENTITY_BYTES: usize = 8 + 2 * PROPERTY.len() + 16;
 /// The number of bytes an identifier adds to an operation in a request body.
 const BODY_BYTES: usize =
     r#""OperationId@odata.type":"Edm.Guid","OperationId":"00000000-0000-0000-0000-000000000000","#.len();
 
-/// Returns the service's limits minus the space for write identifiers. A transaction within the reduced limits stays within the service's limits once the
-/// identifiers have been added.
+/// Returns the service's limits, reduced by the space for write identifiers. If a transaction is within the reduced limits, it is within the service's limits
+/// after the identifiers have been added.
 pub(crate) const fn reserved(service: Limits) -> Limits {
     let mut limits = service;
     limits.properties = limits.properties.saturating_sub(1);
@@ -28,11 +29,11 @@ pub(crate) const fn reserved(service: Limits) -> Limits {
     limits
 }
 
-/// Adds an identifier to every entity of a transaction, and checks the result against `limits`, the service's limits.
+/// Adds an identifier to every entity of a transaction. Checks that the result is within `limits`, the limits of the service.
 ///
 /// # Errors
-/// `InvalidInput` if an entity already has a property with the same name. `TooManyProperties`, `EntityTooLarge` or `RequestBodyTooLarge` if the
-/// identifier does not fit.
+/// - `InvalidInput` if an entity already has a property with the same name.
+/// - `TooManyProperties`, `EntityTooLarge` or `RequestBodyTooLarge` if the identifier does not fit.
 pub(crate) fn identified(transaction: &Transaction, limits: Limits, id: Uuid) -> Result<Transaction> {
     let mut marked = Transaction::new(transaction.partition_key().clone(), limits)?;
     if let Some(lease) = transaction.lease() {

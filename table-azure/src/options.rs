@@ -30,7 +30,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Creates the default options: three retries, no secondary, and a target derived from the endpoint.
+    /// Creates the default options: three retries and no secondary. The target is derived from the endpoint.
     pub fn new() -> Self {
         Self::default()
     }
@@ -40,14 +40,17 @@ impl Options {
         Self { retry, ..self }
     }
 
-    /// Stores a unique identifier for each write in the written entities, as the `OperationId` property. The client can then usually determine the outcome of a
-    /// write whose response was lost (CON-11). If it cannot, the error [is ambiguous](table_core::Error::is_ambiguous). The option is off by default.
+    /// Stores a unique identifier for each write in the written entities. It is off by default.
     ///
-    /// - An identifier occupies 46 bytes and counts as one of the 252 properties of an entity. In a batch, it adds 89 bytes to the request body. The limits in
-    ///   the client's [capabilities](table_core::store::Capabilities::limits) leave room for it. If a response is lost, the client reads the entities.
+    /// The identifier is stored as the `OperationId` property. If the response to a write is lost, the client can then usually determine the outcome (CON-11).
+    /// If it cannot, the error [is ambiguous](table_core::Error::is_ambiguous).
+    ///
+    /// - An identifier occupies 46 bytes, and counts as one of the 252 properties of an entity. In a batch, it adds 89 bytes to the request body. The limits in
+    ///   the client's [capabilities](table_core::store::Capabilities::limits) leave room for it.
+    /// - If a response is lost, the client reads the entities to find the identifier.
     /// - Reads omit the property. The client rejects an entity that already has a property with the same name.
-    /// - Every program that writes to the table must enable the option or replace entire entities. A merge by a program that does neither keeps the identifier
-    ///   of the previous write, which then appears to be the latest.
+    /// - Every other program that writes to the table must either enable the option or replace entire entities. Otherwise, a merge by such a program keeps the
+    ///   identifier of the previous write. That write then appears to be the latest.
     ///
     /// ```
     /// use table_azure::{AzureTables, Options};
@@ -61,26 +64,29 @@ impl Options {
         Self { operation_ids, ..self }
     }
 
-    /// Sets the secondary endpoint. This is necessary if the secondary's host name does not consist of the account name followed by `-secondary` and the rest
-    /// of the primary's host name (ACC-1). It is used only by [`AzureTables::secondary_reads`](crate::AzureTables::secondary_reads) and
+    /// Sets the secondary endpoint. By default, it comes from the connection string, or is derived from the primary endpoint: `-secondary` is appended to the
+    /// account name (ACC-1).
+    ///
+    /// The endpoint is used only by [`AzureTables::secondary_reads`](crate::AzureTables::secondary_reads) and
     /// [`AzureTables::service_stats`](crate::AzureTables::service_stats).
     pub fn secondary_endpoint(self, endpoint: impl Into<String>) -> Self {
         Self { secondary: Some(endpoint.into()), ..self }
     }
 
-    /// Sets the kind of service. This is necessary if it cannot be derived from the endpoint, as for Cosmos DB under a private host name.
+    /// Sets the kind of service. This is necessary if the endpoint does not reveal the kind, for example if Cosmos DB has a private host name.
     pub fn target(self, target: Target) -> Self {
         Self { target: Some(target), ..self }
     }
 
-    /// Signs requests with `SharedKeyLite` (AUTH-2), whose signatures remain valid behind a gateway that rewrites headers.
+    /// Signs requests with `SharedKeyLite` (AUTH-2). These signatures remain valid if a gateway rewrites headers.
     pub fn shared_key_lite(self, shared_key_lite: bool) -> Self {
         Self { shared_key_lite, ..self }
     }
 
-    /// Allows the client to send signatures and bearer tokens over plain HTTP to another machine. Every node on the network path can read them, and can use a
-    /// SAS or a bearer token until it expires, so enable this option only in test networks. By default, plain HTTP is allowed only for this machine and for
-    /// the emulator's well-known key.
+    /// Allows the client to send signatures and bearer tokens to another machine over plain HTTP.
+    ///
+    /// Every node on the network path can read them, and can use a SAS or a bearer token until it expires. Enable this option only in test networks. By
+    /// default, plain HTTP is allowed only for requests to this machine, and for the emulator's well-known key.
     ///
     /// ```
     /// use table_azure::{AzureTables, Credential, Options};

@@ -15,8 +15,8 @@ use crate::operation_id;
 
 /// The maximum number of custom properties in `$select`. Together with the three system properties, this is the service's limit (SEL-1).
 const MOST_NAMES: usize = 252;
-/// The maximum total length in bytes of the path, the filter and `$select` in a URL. The service accepts URLs of about 32 KiB (FIL-8), so this leaves room for
-/// the host, a continuation token and a signature.
+/// The maximum total length of the path, the filter and `$select` in a URL, in bytes. The service accepts URLs of about 32 KiB (FIL-8). This limit leaves room
+/// for the host, a continuation token and a signature.
 const MOST_BYTES: usize = 16 << 10;
 
 impl AzureTables {
@@ -44,7 +44,7 @@ impl AzureTables {
         };
         let body = read_entity(json::body(OPERATION, &answer)?, Sender::Service)
             .map_err(|error| unreadable(OPERATION, key, error))?;
-        // If the key differs, the response is not from the service or belongs to another request.
+        // A different key means that the response belongs to another request, or does not come from the service.
         let found = (body.partition_key.as_deref(), body.row_key.as_deref());
         if found != (Some(key.partition_key.as_str()), Some(key.row_key.as_str())) {
             return Err(Error::of(AnswerFault::Key { operation: OPERATION }));
@@ -99,7 +99,7 @@ impl AzureTables {
             .and_then(|rows| if is_narrowed { Ok(rows) } else { narrow(&rows, &query.select) })
             .and_then(|rows| if self.shows(&query.select) { Ok(rows) } else { operation_id::none_in(&rows) })
             .map_err(|error| json::malformed(OPERATION, error))?;
-        // Azurite sends a continuation token even after the empty page of a query with `$top=0` (AZ-13).
+        // Azurite sends a continuation token even with the empty page of a query with `$top=0` (AZ-13).
         let next = next(OPERATION, &answer)?.filter(|_| query.top != Some(0));
         let continuation = next.map(|position| Continuation::of_service(table, query, position));
         tracing::debug!(
@@ -128,15 +128,15 @@ impl AzureTables {
         Ok(Some(StoredRow { row, etag }))
     }
 
-    /// Returns `true` if rows can be returned as they were read, either because write identifiers are disabled or because the selection excludes their
+    /// Returns `true` if rows can be returned as they were read. This is the case if write identifiers are disabled, or if the selection does not include their
     /// property.
     pub(crate) fn shows(&self, select: &Select) -> bool {
         !self.identifies() || !select.contains(operation_id::PROPERTY)
     }
 }
 
-/// Creates the error for a response that contains no readable entity. If the response contains the requested key, the stored data is invalid, so a retry would
-/// also fail.
+/// Creates the error for a response without a readable entity. If the response contains the requested key, the stored data is invalid, and a retry would also
+/// fail.
 fn unreadable(operation: &'static str, key: &EntityKey, source: Error) -> Error {
     if source.key() == Some((key.partition_key.as_str(), key.row_key.as_str())) {
         Error::of(AnswerFault::Stored { operation, source })
@@ -152,8 +152,10 @@ fn custom(select: &Select) -> Option<impl Iterator<Item = &str>> {
     Some(names.iter().map(AsRef::as_ref).filter(own))
 }
 
-/// Adds `$select`, which always includes the keys and the Timestamp, because the result needs them (SEL-2). If the names are too many or too long for a URL,
-/// returns the unchanged request and `false`. The client then reads all properties and removes the ones that were not selected.
+/// Adds `$select` to a request. The keys and the Timestamp are always selected, because the result needs them (SEL-2).
+///
+/// If the names are too many or too long for a URL, returns the unchanged request and `false`. The client then reads all properties, and removes the unselected
+/// ones.
 fn selected(request: Request, select: &Select) -> (Request, bool) {
     let Some(names) = custom(select) else { return (request, true) };
     let (mut text, mut count) = (String::from("PartitionKey,RowKey,Timestamp"), 0);
@@ -178,8 +180,9 @@ fn narrow(rows: &Rows, select: &Select) -> Result<Rows> {
     Ok(narrowed)
 }
 
-/// Returns the continuation token in the response headers (PAGE-2). The token's RowKey may be missing or empty. Its PartitionKey may also be missing, because
-/// some servers omit an empty key (AZ-12).
+/// Returns the continuation token in the response headers (PAGE-2).
+///
+/// The RowKey in the token may be missing or empty. The PartitionKey may also be missing, because some servers omit an empty key (AZ-12).
 fn next(operation: &str, answer: &Answer) -> Result<Option<Position>> {
     let partition_key = answer.position(operation, "x-ms-continuation-nextpartitionkey")?;
     let row_key = answer.position(operation, "x-ms-continuation-nextrowkey")?;

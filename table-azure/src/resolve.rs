@@ -1,4 +1,4 @@
-//! Determines the outcome of a write whose response was lost, using the write identifier stored in its entities (CON-11).
+//! Determines the outcome of a write whose response was lost (CON-11). The write identifier in the stored entities tells whether it was applied.
 
 use table_core::query::Select;
 use table_core::store::{AmbiguousWrite, Committed};
@@ -9,12 +9,13 @@ use crate::client::AzureTables;
 use crate::operation_id;
 
 impl AzureTables {
-    /// Determines the outcome of a write that failed with an [ambiguous](Error::is_ambiguous) error, for example once the network is available again. Returns
-    /// the `ETag`s if the write was applied, or `None` if the outcome is unknown.
+    /// Determines the outcome of a write that failed with an [ambiguous](Error::is_ambiguous) error.
     ///
-    /// The client compares the write's identifier with the one stored in the entities. [`Options::operation_ids`](crate::Options::operation_ids) enables these
-    /// identifiers; the outcome of a write without one is always unknown. `None` does not mean that the write was not applied, because a later write may have
-    /// replaced it.
+    /// Returns the `ETag`s if the write was applied, or `None` if the outcome is unknown. Call it, for example, once the network is available again.
+    ///
+    /// The client compares the identifier of the write with the one stored in the entities. [`Options::operation_ids`](crate::Options::operation_ids) enables
+    /// these identifiers. Without an identifier, the outcome is always unknown. `None` does not mean that the write was not applied, because a later write may
+    /// have replaced it.
     ///
     /// ```no_run
     /// # async fn run(tables: table_azure::AzureTables, error: table_core::Error) -> table_core::Result<()> {
@@ -26,7 +27,8 @@ impl AzureTables {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the error does not come from an ambiguous write to this kind of store. Any error from a read of the entities.
+    /// - `InvalidInput` if the error does not come from an ambiguous write to this kind of store.
+    /// - Any error from reading the entities.
     pub async fn outcome_of(&self, error: &Error) -> Result<Option<Committed>> {
         let (Some(sent), Some(table)) = (AmbiguousWrite::of(error), error.table()) else {
             let message =
@@ -41,7 +43,7 @@ impl AzureTables {
         .await
     }
 
-    /// Determines the outcome of a write that may have been applied, regardless of the response to its last attempt.
+    /// Determines the outcome of a write that may have been applied, whatever the response to its last attempt was.
     pub(crate) async fn resolve(
         &self,
         table: &TableName,
@@ -59,11 +61,11 @@ impl AzureTables {
         Err(AmbiguousWrite::new(sent, last).into_error())
     }
 
-    /// Returns a transaction's `ETag`s if all entities that it wrote still contain its identifier. Deleted entities are not checked, because a transaction is
-    /// atomic (EGT-9).
+    /// Returns the `ETag`s of a transaction if all the entities that it wrote still contain its identifier. Deleted entities are not checked, because a
+    /// transaction is atomic (EGT-9).
     ///
-    /// Otherwise, the outcome is unknown: if an entity contains a different identifier, this write may have been replaced by a later one, or may never have
-    /// been applied. The outcome is also unknown if the transaction only deletes entities, or if the client added no identifier to it.
+    /// Otherwise, the outcome is unknown. If an entity contains a different identifier, this write may have been replaced by a later one, or may never have
+    /// been applied. The outcome is also unknown if the transaction only deletes entities, or if the client did not add an identifier.
     async fn evidence(
         &self,
         table: &TableName,

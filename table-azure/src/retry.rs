@@ -33,13 +33,14 @@ pub struct RetryPolicy {
     pub max_delay: Duration,
     /// The time limit for one attempt. The service itself has a limit of 30 s (REQ-6).
     pub attempt_timeout: Duration,
-    /// The time limit for an entire operation, including its attempts, the delays between them, and any lookup needed to resolve an unknown outcome.
+    /// The time limit for an entire operation. It includes all attempts, the delays between them, and any lookup that determines an unknown outcome.
     pub operation_timeout: Duration,
-    /// The retry budget: the number of retries that all calls of a client share while almost every request fails. Ten successes add one retry to the budget.
-    /// While the budget is exhausted, as in an outage, each request is sent only once. The start and end of this state are logged with `tracing` (target
-    /// `table_azure::circuit`).
+    /// The retry budget: the maximum number of retries while almost every request fails. All calls of a client share it, and ten successes add one retry.
+    ///
+    /// While the budget is exhausted, as in an outage, each request is sent only once. The client logs the start and the end of this state with `tracing`
+    /// (target `table_azure::circuit`).
     pub budget: u32,
-    /// The maximum time that `create_table` waits while a table with the same name is being deleted (RTY-6). If it is zero, `create_table` fails
+    /// The maximum time that `create_table` waits while a table with the same name is being deleted (RTY-6). If the time is zero, `create_table` fails
     /// immediately with `TableBeingDeleted`.
     pub table_deletion_wait: Duration,
 }
@@ -60,22 +61,22 @@ impl RetryPolicy {
     pub(crate) fn delay(&self, retry: u32, random: f64) -> Duration {
         let factor = 2_u32.saturating_pow(retry);
         let middle = self.initial_delay.saturating_mul(factor).min(self.max_delay);
-        // As a float, the longest delays are inexact, so the product can be too large for a `Duration`.
+        // For the longest delays, rounding to a float can make the product too large for a `Duration`.
         Duration::try_from_secs_f64(middle.as_secs_f64() * (0.8 + 0.4 * random)).unwrap_or(Duration::MAX)
     }
 }
 
 impl Default for RetryPolicy {
-    /// Returns a policy with three retries, delays from 0.8 s to 60 s, a limit of 3 minutes for an operation, and a wait of up to 5 minutes for a table
+    /// Returns a policy with three retries and delays from 0.8 s to 60 s. An operation may take 3 minutes. `create_table` waits up to 5 minutes for a table
     /// that is being deleted.
     fn default() -> Self {
         Self { max_retries: 3, table_deletion_wait: Duration::from_secs(5 * 60), ..Self::NONE }
     }
 }
 
-/// Converts a random number to a fraction between 0 and 1, which varies the delay of a retry.
+/// Converts a random number to a fraction between 0 and 1. The fraction varies the delay of a retry.
 pub(crate) fn fraction(random: u64) -> f64 {
-    // 32 bits are precise enough, and a float represents them exactly.
+    // 32 bits are precise enough, and an `f64` represents them exactly.
     f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX)
 }
 
@@ -114,7 +115,7 @@ mod tests {
         }
     }
 
-    /// Returns durations of any length, often the shortest or the longest.
+    /// Returns durations of any length. The shortest and the longest ones occur often.
     fn duration() -> impl Strategy<Value = Duration> {
         prop_oneof![
             Just(Duration::ZERO),

@@ -8,11 +8,13 @@ use table_core::{EntityKey, Error, ErrorCode, Result, TableName, Transaction};
 
 use crate::client::AzureTables;
 
-/// A read-only handle to an account's tables, for use while the primary is failing. Every second attempt at a read goes to the secondary.
-/// [`AzureTables::secondary_reads`] creates the handle.
+/// A read-only handle to an account's tables, for use while the primary is failing.
 ///
-/// The secondary lags behind by minutes, or by hours while the regions are disconnected. A written entity may be missing or outdated, a deleted entity may
-/// still exist, and a later read may return an earlier state. If the secondary rejects a read, for example with a 404, the read is repeated on the primary.
+/// If a read fails, the handle repeats it, alternating between the secondary and the primary. [`AzureTables::secondary_reads`] creates the handle.
+///
+/// The secondary lags behind by minutes, or by hours while the regions are disconnected. A written entity may therefore be missing or outdated, and a deleted
+/// entity may still exist. A later read may return an earlier state. If the secondary rejects a read, for example with a 404, the handle repeats the read on
+/// the primary.
 ///
 /// Do not base decisions on these reads. The handle rejects every write. Read–modify–write loops, patterns, and lookups of unknown outcomes use
 /// [`AzureTables`], which reads only from the primary.
@@ -20,11 +22,11 @@ use crate::client::AzureTables;
 pub struct SecondaryReads(AzureTables);
 
 impl AzureTables {
-    /// Returns a handle that reads the same tables, and also uses the secondary while the primary is failing. It shares the client's connections. This does not
-    /// send any requests.
+    /// Returns a handle that also reads from the secondary while the primary is failing. It shares the client's connections. This does not send any requests.
     ///
     /// # Errors
-    /// `InvalidInput` if no secondary is configured and none can be derived, or if the credential must not be sent to it (ACC-1).
+    /// - `InvalidInput` if no secondary endpoint is configured and none can be derived.
+    /// - `InvalidInput` if the credential must not be sent to the secondary endpoint (ACC-1).
     ///
     /// ```no_run
     /// use table_azure::AzureTables;

@@ -27,7 +27,7 @@ use crate::xml::Element;
 pub struct ServiceStats {
     /// The replication status: `live`, `bootstrap` or `unavailable`.
     pub status: String,
-    /// The last sync time: all writes acknowledged before it have been replicated to the secondary. `None` if the secondary cannot be read.
+    /// All writes acknowledged before this time have been replicated to the secondary. `None` if the secondary cannot be read.
     pub last_sync_time: Option<DateTime<Utc>>,
 }
 

@@ -15,7 +15,7 @@ use crate::client::AzureTables;
 use crate::http::Request;
 use crate::json;
 
-/// The first and the longest backoff delay for creating a table while a table with the same name is being deleted (RTY-6).
+/// The first and the longest delay before the creation of a table is retried. It is retried while a table with the same name is being deleted (RTY-6).
 const BEING_DELETED: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(40));
 
 impl AzureTables {
@@ -100,8 +100,10 @@ impl AzureTables {
     }
 }
 
-/// Returns a filter that selects table names with the given prefix. Table names are case-insensitive (TBL-2), but some services compare them case-sensitively.
-/// To include every spelling, the filter selects the range from the upper-case prefix to the last name with the lower-case prefix.
+/// Returns a filter that selects table names with the given prefix.
+///
+/// Table names are case-insensitive (TBL-2), but some services compare them case-sensitively. The filter therefore covers the range from the upper-case prefix
+/// to the last name with the lower-case prefix, which includes every spelling.
 fn prefix_filter(prefix: &str) -> Option<Filter> {
     let name = |operator, text: String| Filter::compare("TableName", operator, text);
     if prefix.is_empty() {

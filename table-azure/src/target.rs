@@ -6,7 +6,7 @@ use table_core::{Error, ErrorCode, Operation, Result};
 
 use crate::endpoint::Endpoint;
 
-/// The kind of service behind an endpoint. It is derived from the endpoint unless the options set it.
+/// The kind of service at an endpoint. By default, it is derived from the endpoint.
 ///
 /// ```
 /// use table_azure::{AzureTables, Credential, Target};
@@ -21,24 +21,26 @@ use crate::endpoint::Endpoint;
 pub enum Target {
     /// Azure Table Storage, the reference for all rules.
     Service,
-    /// Cosmos DB for Table, which returns unordered results and allows only shorter keys and smaller batches (COS rules). Its table names are case-sensitive,
-    /// so two spellings of a name refer to two tables, although their [`TableName`](table_core::TableName)s are equal (COS-3).
+    /// Cosmos DB for Table. It returns unordered results, and its limits for keys and batches are smaller (COS rules).
+    ///
+    /// Its table names are case-sensitive. Two spellings of a name therefore refer to two tables, although their [`TableName`](table_core::TableName)s are
+    /// equal (COS-3).
     Cosmos,
     /// Azurite, which behaves like the service except for the deviations in the AZ rules.
     Emulator,
 }
 
-/// The maximum size in bytes of the headers and delimiters of one operation in a batch, including its share of the outer delimiters.
+/// The maximum size of the headers and delimiters of one operation in a batch, in bytes. It includes the operation's share of the outer delimiters.
 const PART_BYTES: usize = 448;
 /// The maximum length of a RowKey on Cosmos DB, in bytes (COS-2).
 const COSMOS_ROW_KEY_BYTES: usize = 255;
-/// The maximum size of a batch on Cosmos DB, in bytes (COS-2). The documentation says "2 MB"; this is the smallest possible interpretation.
+/// The maximum size of a batch on Cosmos DB, in bytes (COS-2). The documentation says "2 MB". This value is its smallest possible meaning.
 const COSMOS_BATCH_BYTES: usize = 2_000_000;
 /// The property names that Cosmos DB reserves (COS-4).
 const COSMOS_RESERVED: [&str; 4] = ["id", "rid", "etag", "ResourceId"];
 
 impl Target {
-    /// Returns the kind of service for an endpoint. A path-style endpoint belongs to an emulator (ACC-2); the host name identifies Cosmos DB (ACC-3).
+    /// Returns the kind of service for an endpoint. A path-style endpoint belongs to an emulator (ACC-2). The host name identifies Cosmos DB (ACC-3).
     pub(crate) fn of(endpoint: &Endpoint) -> Self {
         if endpoint.is_path_style() || endpoint.is_emulator() {
             Self::Emulator
@@ -49,10 +51,12 @@ impl Target {
         }
     }
 
-    /// Returns the capabilities of this kind of service. The client does not reject keys of 513 to 1,024 code units; the server decides whether to accept them
-    /// (ENG-1). For Azurite, which rejects such keys, the limit is lower (AZ-7).
+    /// Returns the capabilities of this kind of service.
     ///
-    /// A transaction's size is the size of its request body. Each URL in the body begins with the base URL, whose length is `base_bytes` (EGT-3).
+    /// The client does not reject keys of 513 to 1,024 code units, because the server decides whether to accept them (ENG-1). Azurite rejects such keys, so its
+    /// limit is lower (AZ-7).
+    ///
+    /// The size of a transaction is the size of its request body. Each URL in the body begins with the base URL, which has `base_bytes` bytes (EGT-3).
     pub(crate) fn capabilities(self, base_bytes: usize) -> Capabilities {
         let mut limits = if self == Self::Emulator { Limits::PORTABLE } else { Limits::WIDE };
         limits.measure = TransactionMeasure::Body {

@@ -1,5 +1,6 @@
-//! Test support: a substitute for the network, and seeded random numbers. The `testing` feature enables this module. It is not part of the API and may change
-//! without notice.
+//! Test support: a substitute for the network, and seeded random numbers. The `testing` feature enables this module.
+//!
+//! This module is not part of the API, and may change without notice.
 #![cfg_attr(
     not(feature = "testing"),
     allow(dead_code, unreachable_pub, reason = "only tests create it, but all code reads it")
@@ -68,7 +69,7 @@ pub struct Testing {
     pub wire: Option<Arc<dyn Wire>>,
     /// The seed for random numbers.
     pub seed: Option<u64>,
-    /// `true` to use the client's own timers, as in production; `false` to use the timers of the caller's runtime, whose clock a test can pause.
+    /// `true` to use the client's own timers, as in production. `false` to use the timers of the caller's runtime, whose clock a test can pause.
     #[cfg(test)]
     pub(crate) has_own_timers: bool,
 }

@@ -1,4 +1,4 @@
-//! Sends transactions: a single operation as one request, and several operations as a batch. Limits are checked before anything is sent.
+//! Sends transactions. A single operation becomes one request, and several operations become a batch. Limits are checked before sending.
 
 mod request;
 
@@ -16,8 +16,8 @@ use crate::target::Target;
 
 pub(crate) use request::WriteRequest;
 
-/// The size above which an entity is reported as near the limit, in bytes according to the published formula. The service's actual limit is slightly below the
-/// documented one (SIZE-4, ENG-3).
+/// The size above which an entity is reported as near the limit, in bytes according to the published formula. The service's actual limit is slightly lower than
+/// the documented one (SIZE-4, ENG-3).
 const NEAR_LIMIT: usize = ENTITY_BYTES - 164;
 
 impl AzureTables {
@@ -55,8 +55,8 @@ impl AzureTables {
         }
     }
 
-    /// Sets a request's lease. If it has one, also sets the service's time limit for each attempt (REQ-6), because an attempt must not take effect long after
-    /// the lease ends. Cosmos DB does not document such a limit.
+    /// Sets the lease of a request. With a lease, each attempt also gets a time limit in the service (REQ-6), because an attempt must not take effect long
+    /// after the lease ends. Cosmos DB does not document such a limit.
     fn limited(&self, request: Request, lease: Option<&WriteLease>) -> Request {
         let has_limit = lease.is_some() && self.target() != Target::Cosmos;
         let seconds = || WriteLease::ATTEMPT.as_secs().to_string();
@@ -64,14 +64,16 @@ impl AzureTables {
         request.under(lease)
     }
 
-    /// Adds a write identifier if the options or the caller request one. The result [is identified](Transaction::is_identified) only if this client added the
-    /// identifier. A property of the same name that the program wrote does not identify the write.
+    /// Adds a write identifier if the options or the caller request one.
+    ///
+    /// The result [is identified](Transaction::is_identified) only if this client added the identifier. A program's own property with the same name does not
+    /// identify the write.
     fn identified(&self, transaction: Transaction) -> Result<Transaction> {
         if !self.identifies() && !transaction.is_identified() {
             return Ok(transaction);
         }
         match operation_id::identified(&transaction, self.service_limits(), Uuid::new_v4()) {
-            // The identifier does not fit, and the caller prefers one but does not require it.
+            // The identifier does not fit. The caller prefers one but does not require it.
             Err(_) if !self.identifies() => Ok(transaction.unidentified()),
             marked => marked.map(Transaction::identified),
         }
@@ -89,8 +91,8 @@ impl AzureTables {
             };
             self.target().check(operation).map_err(at)?;
         }
-        // According to the formula, an entity is at most roughly twice as large as in the request body. A small transaction cannot contain a large entity, so
-        // its entities need not be measured.
+        // By the formula, an entity is at most about twice as large as in the request body. A small transaction cannot contain a large entity, so its entities
+        // need not be measured.
         if transaction.bytes() > NEAR_LIMIT / 3 {
             for operation in transaction.operations() {
                 warn_of_limit(partition_key, operation);

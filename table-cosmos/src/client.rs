@@ -21,7 +21,7 @@ use crate::options::Options;
 use crate::runtime::Runtime;
 use crate::usage::{self, Charges, Form, Measured, Usage, Usages, Verb};
 
-/// The overhead of one operation in a batch, in bytes: the member names of the item and the operation, the write identifier, and an `ETag`.
+/// The overhead of one operation in a batch, in bytes. It includes the member names of the item and the operation, the write identifier, and an `ETag`.
 const OPERATION_BYTES: usize = 220;
 /// The maximum size of a transaction request, in bytes.
 pub(crate) const TRANSACTION_BYTES: usize = 2 << 20;
@@ -56,11 +56,13 @@ struct Inner {
 }
 
 impl CosmosTables {
-    /// Opens a database with an account key, which also permits the creation and deletion of tables. The database must exist. `region` is the program's region
-    /// as spelled in the portal, such as `West Europe`.
+    /// Opens a database with an account key, which also permits creating and deleting tables. The database must exist.
+    ///
+    /// `region` is the program's region, spelled as in the portal, such as `West Europe`.
     ///
     /// # Errors
-    /// `InvalidInput` if the endpoint is invalid. Any error returned by the account.
+    /// - `InvalidInput` if the endpoint is invalid.
+    /// - Any error returned by the account.
     pub async fn with_key(
         endpoint: &str,
         key: &str,
@@ -73,12 +75,15 @@ impl CosmosTables {
         Self::open(account, region, database, options).await
     }
 
-    /// Opens a database with an Azure SDK credential. The containers of all tables must already exist, because the service does not allow their creation with a
-    /// token. These include the containers of indexes and views, `TablesLayouts`, and, if the program uses them, `TablesFeeds` and `TablesOutbox`.
-    /// [`Options::bicep`] returns a template that creates them. Tables cannot be deleted or listed with a token.
+    /// Opens a database with an Azure SDK credential.
+    ///
+    /// The service does not allow a token to create containers. The containers of all tables must therefore already exist, including the containers of indexes
+    /// and views, and `TablesLayouts`. If the program uses feeds or an outbox, `TablesFeeds` or `TablesOutbox` must also exist. [`Options::bicep`] returns a
+    /// template that creates containers. Tables cannot be deleted or listed with a token.
     ///
     /// # Errors
-    /// `InvalidInput` if the endpoint is invalid. Any error returned by the account.
+    /// - `InvalidInput` if the endpoint is invalid.
+    /// - Any error returned by the account.
     pub async fn with_credential(
         endpoint: &str,
         credential: Arc<dyn TokenCredential>,
@@ -108,10 +113,10 @@ impl CosmosTables {
         Ok(Self::build(&client, database, options, runtime))
     }
 
-    /// Opens a database with an existing client, for example one configured with a proxy, with different regions or with different limits.
+    /// Opens a database with an existing client. The client may, for example, use a proxy, different regions or different limits.
     ///
-    /// All stores opened this way send their requests from one thread of the process. Requests that the program itself sends with the client use the same
-    /// connections. If one of the program's requests opens a connection, that connection works only while the program's runtime is running.
+    /// All stores opened this way send their requests from one thread of the process. Requests that the program itself sends with the client share these
+    /// connections. If such a request opens a connection, the connection works only while the program's runtime is running.
     #[must_use]
     pub fn with_client(client: &CosmosClient, database: &str, options: Options) -> Self {
         Self::build(client, database, options, Runtime::shared())
@@ -150,7 +155,7 @@ impl CosmosTables {
         self.0.usages.of(table)
     }
 
-    /// Adds the current operation's request units to the charges recorded for the SQL text `form`.
+    /// Adds the request units that the current operation has used to the charges for the SQL text `form`.
     pub(crate) fn add_page(&self, table: &TableName, form: Form) {
         self.0.usages.add_page(table, form, usage::units());
     }
@@ -160,7 +165,7 @@ impl CosmosTables {
         self.0.usages.of_form(table, form)
     }
 
-    /// Reports the items that queries have skipped since this store was opened because other programs wrote them (WIRE-6).
+    /// Returns the items that queries have skipped since this store was opened. Queries skip items in an unexpected format that other programs wrote (WIRE-6).
     #[must_use]
     pub fn skipped_items(&self) -> SkippedItems {
         self.0.skipped.items()
@@ -190,7 +195,7 @@ impl CosmosTables {
         &self.0.capabilities
     }
 
-    /// Runs an operation on a table, and adds its request units to the table's usage.
+    /// Runs an operation on a table, and adds the request units of the operation to the table's usage.
     pub(crate) async fn charged<T, F>(
         &self,
         verb: Verb,
@@ -209,7 +214,7 @@ impl CosmosTables {
             request_units = tracing::field::Empty,
         );
         let (store, table, within) = (self.clone(), table.clone(), span.clone());
-        // The future is large. Boxing it here prevents the layers around it from copying it.
+        // The future is large. Boxing it here prevents outer futures from copying it.
         let work = Box::pin(work(self.clone()));
         let counted = async move {
             let Measured { result, units, container } = usage::measured(work).await;
@@ -245,7 +250,7 @@ impl CosmosTables {
 
 /// Configures a client's transport to use HTTP/1.1, with one request at a time per connection.
 ///
-/// Over HTTP/2, the Azure SDK retries a request on another connection after a lost response, and no option disables these retries.
+/// Over HTTP/2, the Azure SDK retries a request on another connection after a lost response. No option disables these retries.
 pub(crate) fn unsharded(runtime: CosmosRuntimeBuilder) -> CosmosRuntimeBuilder {
     match ConnectionPoolOptions::builder().with_is_http2_allowed(false).build() {
         Ok(pool) => runtime.with_connection_pool(pool),

@@ -1,4 +1,4 @@
-//! Creates the containers that store tables, finds them regardless of case, and compares them with the options.
+//! Creates and finds the containers that store tables, and compares them with the options. A table name matches a container regardless of case.
 
 mod current;
 mod description;
@@ -48,7 +48,8 @@ pub(crate) fn properties(table: &TableName, options: &Options) -> ContainerPrope
 /// Checks that a container matches its table's mapping and expiry options.
 ///
 /// # Errors
-/// `SchemaMismatch` if the levels or the hash function differ, or if items can expire although the options do not allow expiry (HPK-43).
+/// - `SchemaMismatch` if the levels or the hash function differ.
+/// - `SchemaMismatch` if items can expire although the options do not allow this (HPK-43).
 fn compare(
     table: &TableName,
     options: &Options,
@@ -73,7 +74,7 @@ fn compare(
     Ok(())
 }
 
-/// Returns `true` if a container's partition key paths are the levels of a mapping.
+/// Returns `true` if a container's partition key paths match the levels of a mapping.
 fn has_levels(key: &PartitionKeyDefinition, mapping: &Mapping) -> bool {
     // The same path can be quoted in different ways.
     let is_same = |found: &str, path: &Path| Path::parse(found).is_some_and(|found| found.is_same(path));
@@ -88,7 +89,7 @@ fn mapping_of(table: &TableName, options: &Options, found: &ContainerProperties)
     options.mapping_for(table.as_str(), is_standard.then_some(levels))
 }
 
-/// Returns the differences between a container and the options, except those that prevent its use.
+/// Returns the differences between a container and the options that do not prevent its use.
 fn differences(table: &TableName, options: &Options, found: &ContainerProperties) -> Vec<Difference> {
     let asked = options.time_to_live_in(table.as_str());
     let is = TimeToLive::of(&found.default_ttl);
@@ -116,7 +117,8 @@ impl CosmosTables {
     ///
     /// # Errors
     /// - `TableNotFound` if the container does not exist.
-    /// - `SchemaMismatch` if the levels or the hash function differ, or if items can expire although the options do not allow expiry (HPK-43).
+    /// - `SchemaMismatch` if the levels or the hash function differ.
+    /// - `SchemaMismatch` if items can expire although the options do not allow this (HPK-43).
     pub(crate) async fn container(&self, table: &TableName) -> Result<Container> {
         if let Some(container) = self.containers().get(table) {
             if container.is_current().await {
@@ -161,7 +163,7 @@ impl CosmosTables {
         Ok((client, properties))
     }
 
-    /// Returns the error for a missing database if the database does not exist either. Otherwise, returns `fault`, the error for a missing container.
+    /// Returns the error for a missing database if the database does not exist. Otherwise, returns `fault`, the error for a missing container.
     async fn missing(&self, fault: ContainerFault, table: &TableName) -> Error {
         let error = if self.is_database_missing().await { self.no_database() } else { Error::of(fault) };
         error.with_table(table.as_str())
@@ -176,17 +178,17 @@ impl CosmosTables {
         Error::of(ContainerFault::NoDatabase(self.database_name().to_owned()))
     }
 
-    /// Returns the container whose name differs from the table's name only in case (TBL-2).
+    /// Returns the container whose name matches the table's name except for case (TBL-2).
     ///
     /// # Errors
-    /// `SchemaMismatch` if several containers have names that differ from the table's name only in case. Any error from listing the containers, such as
-    /// `ServerBusy`. A listing error cannot be ignored, because a container with a matching name may exist.
+    /// - `SchemaMismatch` if several container names match the table's name except for case.
+    /// - Any error from listing the containers, such as `ServerBusy`. It cannot be ignored, because a container with a matching name may exist.
     async fn in_another_case(
         &self,
         table: &TableName,
     ) -> Result<Option<(ContainerClient, ContainerProperties)>> {
         let names = self.permitted_names().await.map_err(|error| error.with_table(table.as_str()))?;
-        // A token does not permit listing containers. The table's name must then be spelled exactly.
+        // A token does not permit listing containers. The program must then spell the table's name exactly.
         let Some(names) = names else { return Ok(None) };
         let mut names = names.into_iter().filter(|name| name == table);
         let Some(name) = names.next() else { return Ok(None) };
@@ -238,11 +240,11 @@ impl CosmosTables {
 
     /// Returns a client for the current container with the given name.
     ///
-    /// The Azure SDK caches the container for a name, and only a point operation refreshes the cache. Without the refresh, a query would use the old container,
-    /// and the service would reject the query's second page.
+    /// The Azure SDK caches the container for each name, and only a point operation refreshes the cache. Without the refresh, a query would use the old
+    /// container, and the service would reject the query's second page.
     async fn current(&self, client: ContainerClient, name: &str, depth: usize) -> Result<ContainerClient> {
         let key = key::partition_key(&vec![String::new(); depth])?;
-        // The response is irrelevant, because the request only refreshes the cache.
+        // The response does not matter. The request only refreshes the cache.
         let _ = Box::pin(client.read_item(key, "none", None)).await;
         let again = self.database().container_client(name.to_owned(), None).await;
         again.map_err(|error| failure::error("open the container", error))
@@ -250,7 +252,7 @@ impl CosmosTables {
 
     /// Deletes a table's container.
     pub(crate) async fn delete(&self, table: &TableName) -> Result<()> {
-        // The levels are not compared, because a table can be deleted regardless of its levels.
+        // A table can be deleted whatever its levels are, so the levels are not compared.
         let found = match self.properties(table.as_str()).await {
             Ok(found) => Some(found),
             Err(error) if failure::is_missing(&error) => self.in_another_case(table).await?,

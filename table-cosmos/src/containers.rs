@@ -9,8 +9,8 @@ use table_core::TableName;
 use crate::mapping::Mapping;
 use crate::unique::UniqueKeys;
 
-/// The opened containers, by lower-case table name and then by the requested spelling. If the names of two containers differ only in case, each spelling
-/// always resolves to the same container.
+/// The opened containers, by lower-case table name and then by the spelling that the program used. If the names of two containers differ only in case, each
+/// spelling always selects the same container.
 #[derive(Default)]
 pub(crate) struct Containers(RwLock<HashMap<String, HashMap<String, Container>>>);
 
@@ -18,7 +18,8 @@ pub(crate) struct Containers(RwLock<HashMap<String, HashMap<String, Container>>>
 #[derive(Clone)]
 pub(crate) struct Container {
     pub(crate) client: ContainerClient,
-    /// The number that identifies the container, as in [`item::incarnation`](crate::item::incarnation), or `None` if its properties have no valid resource id.
+    /// The number that identifies the container, as in [`item::incarnation`](crate::item::incarnation). It is `None` if the properties have no valid resource
+    /// id.
     pub(crate) incarnation: Option<u32>,
     pub(crate) mapping: Arc<Mapping>,
     pub(crate) unique_keys: Arc<UniqueKeys>,

@@ -1,7 +1,7 @@
 //! An in-process Cosmos DB account for tests and examples, built on the Azure SDK's in-memory emulator.
 //!
-//! The emulator is an internal part of the Azure SDK, without a stability guarantee. It differs from the service: ids and levels can have any length, items
-//! never expire, and a point read with a prefix of the partition key returns 404.
+//! The emulator is an internal part of the Azure SDK, without a stability guarantee. It differs from the service in several ways: ids and levels can have any
+//! length, items never expire, and a point read with a prefix of the partition key returns 404.
 
 mod log;
 mod network;
@@ -80,7 +80,7 @@ impl Emulator {
         self.open_with_faults(options, Vec::new()).await
     }
 
-    /// Opens a store with rules that inject failures or responses into the Azure SDK. The injected results also pass through the store's own retries.
+    /// Opens a store with rules that inject failures or responses into the Azure SDK. The store's own retries also apply to the injected results.
     ///
     /// # Errors
     /// `InternalError` if the Azure SDK rejects the settings.
@@ -92,7 +92,7 @@ impl Emulator {
         Ok(opened(&self.client(rules).await?, options))
     }
 
-    /// Opens a store whose requests are delivered by a scripted network.
+    /// Opens a store that sends its requests over a scripted network.
     ///
     /// # Errors
     /// `InternalError` if the Azure SDK rejects the settings.
@@ -125,7 +125,7 @@ impl Emulator {
         answer.map_err(|_| Broken::AfterSending)
     }
 
-    /// Creates a table's container with the given number of levels, number of physical partitions, and throughput in request units per second.
+    /// Creates a table's container with the given numbers of levels and physical partitions. The throughput is in request units per second.
     ///
     /// # Errors
     /// `InvalidInput` if the emulator rejects the number of partitions or the throughput.
@@ -141,8 +141,7 @@ impl Emulator {
         self.create_with_paths(table, paths, partitions, throughput)
     }
 
-    /// Creates a container as another program would, with the given partition key paths, number of physical partitions, and throughput in request units per
-    /// second.
+    /// Creates a container as another program could, with any partition key paths. The throughput is in request units per second.
     ///
     /// # Errors
     /// `InvalidInput` if the emulator rejects the number of partitions or the throughput.
@@ -167,7 +166,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Stores a JSON item as another program would. The partition key has the format of the request header, such as `["contoso","ada"]`.
+    /// Stores a JSON item as if another program had written it. The partition key has the format of the request header, such as `["contoso","ada"]`.
     ///
     /// # Errors
     /// `InvalidInput`, with the emulator's status code, if the emulator rejects the item.
@@ -193,7 +192,7 @@ impl Emulator {
         String::from_utf8(answer.body).map_err(internal)
     }
 
-    /// Processes an HTTP request, for example one that a loopback server has received.
+    /// Processes an HTTP request, such as one that a loopback server has received.
     ///
     /// # Errors
     /// `InvalidInput` if the method or the target is not part of the protocol.
@@ -226,8 +225,8 @@ impl Emulator {
         self.log.take()
     }
 
-    /// Starts a split of a physical partition at an effective partition key. For the duration `locked`, requests to the partition fail with 410 and sub-status
-    /// 1007.
+    /// Starts a split of a physical partition at an effective partition key. The partition is locked for the duration `locked`. During this time, requests to
+    /// it fail with 410 and sub-status 1007.
     ///
     /// # Errors
     /// `InvalidInput` if the emulator cannot parse the key.
@@ -239,7 +238,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Starts a merge of two adjacent physical partitions. For the duration `locked`, requests to them fail.
+    /// Starts a merge of two adjacent physical partitions. Both are locked for the duration `locked`. During this time, requests to them fail.
     pub fn merge(&self, table: &TableName, left: u32, right: u32, locked: Duration) {
         self.store().merge_partitions(DATABASE, table.as_str(), left, right, locked);
     }
@@ -254,8 +253,8 @@ impl Emulator {
     }
 }
 
-/// Returns a charging model with the published request charges for an item of up to 1 KB. Unlike the service, the emulator doubles the charge each time the
-/// item size doubles.
+/// Returns a charging model with the published request charges for an item of up to 1 KB. For larger items, the emulator doubles the charge each time the size
+/// doubles. The service does not.
 fn published_prices() -> RequestUnitChargingModel {
     RequestUnitChargingModel {
         read_base_ru: read_units(0),
@@ -265,7 +264,7 @@ fn published_prices() -> RequestUnitChargingModel {
     }
 }
 
-/// Creates a store whose requests run on the caller's runtime, like the emulator's tasks. This lets tests pause the clock.
+/// Creates a store whose requests run on the caller's runtime, as the emulator's tasks do. A test can therefore pause the clock.
 fn opened(client: &CosmosClient, options: Options) -> CosmosTables {
     CosmosTables::build(client, DATABASE, options, Runtime::of_callers())
 }

@@ -2,10 +2,10 @@
 
 use serde_json::Value as Json;
 
-/// 2^53: up to this magnitude, the service's JSON numbers represent every integer exactly. Larger integers are stored as strings.
+/// 2^53, the magnitude up to which JSON numbers in the service represent every integer exactly. Larger integers are stored as strings.
 pub(crate) const MOST_EXACT: u64 = 1 << 53;
 
-/// Returns the integer represented exactly by a JSON number, or `None`. The service stores numbers as doubles, so `7` and `7.0` are the same number.
+/// Returns the integer that a JSON number represents exactly, or `None`. The service stores numbers as doubles, so `7` and `7.0` are the same number.
 pub(crate) fn integer(json: &Json) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "a number beyond the limit is refused below")]
     let of_double = |number: f64| (number.fract() == 0.0).then_some(number as i64);

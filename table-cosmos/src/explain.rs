@@ -28,10 +28,11 @@ pub struct Explain {
     pub text: String,
     /// The items that the service reads.
     pub reads: Reads,
-    /// The minimum and maximum charge, in request units. For a query, this covers only the base charges of its physical partitions; the items it reads are
+    /// The minimum and maximum charge, in request units. For a query, this is only the base charge of its physical partitions. The items that it reads are
     /// charged in addition.
     pub units: (f64, f64),
-    /// The charges recorded for this SQL text since the store was opened, regardless of its parameter values, or `None` if no page has been read with it.
+    /// The charges recorded for this SQL text since the store was opened. They include all values of the parameters. `None` if no page has been read with this
+    /// text.
     pub measured: Option<Charges>,
     /// Warnings about the query.
     pub warnings: Vec<String>,
@@ -60,7 +61,7 @@ impl Reads {
     fn of(scope: &Scope, sql: &Sql) -> Self {
         match scope {
             Scope::Nothing => Self::Nothing,
-            // The service evaluates the condition with an index, so it reads only the matching items.
+            // The service evaluates the condition with an index, so it reads only matching items.
             _ if sql.narrowed => Self::Matching,
             Scope::Key(_) => Self::Key,
             Scope::Prefix(_) => Self::Prefix,
@@ -88,11 +89,12 @@ impl CosmosTables {
     /// If the request for the partitions fails, the Azure SDK returns the last known partitions.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist. `InvalidInput` if the service's list of partitions has a gap (MAP-1).
+    /// - `TableNotFound` if the table does not exist.
+    /// - `InvalidInput` if the service's list of partitions has a gap (MAP-1).
     pub async fn partitions(&self, table: &TableName) -> Result<PartitionMap> {
         let table = table.clone();
         self.run(|store| async move {
-            // If the container was deleted, this read fails. The Azure SDK itself would return the last known partitions.
+            // If the container was deleted, this read fails. Without it, the Azure SDK would return the last known partitions.
             let (container, _) = store.described(&table).await?;
             let options =
                 azure_data_cosmos::options::ReadFeedRangesOptions::default().with_force_refresh(true);
@@ -121,7 +123,8 @@ impl CosmosTables {
     /// Returns the plan of a query for the current physical partitions, with the charges recorded for its SQL text.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist. `InvalidInput` if the service's list of partitions has a gap (MAP-1).
+    /// - `TableNotFound` if the table does not exist.
+    /// - `InvalidInput` if the service's list of partitions has a gap (MAP-1).
     pub async fn explain(&self, table: &TableName, query: &Query) -> Result<Explain> {
         let map = self.partitions(table).await?;
         let named = table.clone();
@@ -135,7 +138,7 @@ impl CosmosTables {
 }
 
 impl Explain {
-    /// Returns the plan of a query for a container with the given levels and physical partitions. Assumes the default value of `Options::fan_out`.
+    /// Returns the plan of a query for a container with the given levels and physical partitions. `Options::fan_out` is assumed to have its default value.
     ///
     /// ```
     /// use table_hierarchy::{PartitionMap, RouteClass};
@@ -150,7 +153,7 @@ impl Explain {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the map has a gap. This does not occur, because a [`PartitionMap`] never has gaps.
+    /// `InvalidInput` if the map has a gap. A [`PartitionMap`] never has one, so this error does not occur.
     pub fn new(query: &Query, depth: usize, map: &PartitionMap) -> Result<Self> {
         Self::with_fan_out(query, &Mapping::standard(depth), map, FAN_OUT)
     }

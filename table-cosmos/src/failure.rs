@@ -8,13 +8,13 @@ use table_core::{Error, ErrorCode};
 const FAN_OUT: u16 = 20118;
 /// The sub-status code for a write to a partition key that has reached 20 GB (LIM-1).
 const LOGICAL_FULL: u16 = 1014;
-/// The sub-status code from a replica that lacks writes which the client's session has already seen.
+/// The sub-status code from a replica that lacks writes already seen by the client's session.
 const SESSION_BEHIND: u16 = 1002;
 /// The sub-status code for a request whose container was deleted or replaced.
 const OWNER_NOT_FOUND: u16 = 1003;
-/// The status and sub-status codes for a request whose container was replaced by a new one with the same name.
+/// The status and sub-status codes for a request to a container that was replaced. The new container has the same name.
 ///
-/// Over HTTP/2, the gateway may send 410/1000 instead if its container cache is stale. After either response, the Azure SDK looks up the container. If the
+/// Over HTTP/2, a gateway with an outdated container cache may send 410/1000 instead. After either response, the Azure SDK looks up the container. If the
 /// container was replaced, the SDK reports this itself. A 410/1000 without a replacement is temporary, like every 410.
 const REPLACED: (u16, u16) = (400, 1024);
 
@@ -37,8 +37,9 @@ pub(crate) fn is_owner_gone(error: &CosmosError) -> bool {
     is_container_gone(error) || is_absent(error)
 }
 
-/// Returns `true` if the item or the named container does not exist. A 404 with a sub-status has a different meaning. For example, 1002 means that a replica
-/// has not caught up with the session.
+/// Returns `true` if the item or the named container does not exist.
+///
+/// A 404 with a sub-status has a different meaning. For example, 1002 means that a replica has not caught up with the session.
 pub(crate) fn is_absent(error: &CosmosError) -> bool {
     status(error) == (404, 0) && is_from_service(error)
 }
@@ -53,25 +54,27 @@ pub(crate) fn is_forbidden(error: &CosmosError) -> bool {
     matches!(status(error).0, 401 | 403) && is_from_service(error)
 }
 
-/// Returns `true` if the response came from the service itself. All of the service's responses have an activity ID; a gateway's error page has none.
+/// Returns `true` if the response came from the service itself. Every response from the service has an activity ID. The error page of a gateway has none.
 pub(crate) fn is_from_service(error: &CosmosError) -> bool {
     error.response().is_some_and(|response| response.headers().activity_id.is_some())
 }
 
-/// Returns `true` if a status reports the state of an item, a container or a partition. Only the service knows this state, so the same status from a gateway or
-/// proxy proves nothing.
+/// Returns `true` if a status reports the state of an item, a container or a partition.
+///
+/// Only the service knows this state. The same status from a gateway or proxy proves nothing.
 pub(crate) const fn reports_state(status: u16) -> bool {
     matches!(status, 404 | 409 | 410 | 412)
 }
 
-/// Returns `true` if the error's status would report the state of an item, a container or a partition, but came from a gateway or proxy instead of the service.
+/// Returns `true` if the status would report such a state, but the response came from a gateway or proxy.
 fn is_page(error: &CosmosError) -> bool {
     let (status, sub) = status(error);
     sub == 0 && reports_state(status) && !is_from_service(error)
 }
 
-/// Returns `true` if the error means that the container was recreated after the query's previous page. The service reports this with a status. If the Azure SDK
-/// detects it first, only the error message indicates it.
+/// Returns `true` if the container was recreated after the previous page of the query.
+///
+/// The service reports a new container with a status. If the Azure SDK detects it first, only the error message shows this.
 pub(crate) fn is_container_new(error: &CosmosError) -> bool {
     let is_told = || {
         let message = error.to_string();
@@ -108,7 +111,7 @@ pub(crate) fn verdict(error: &CosmosError) -> Verdict {
     }
 }
 
-/// Returns `true` if the failed request was not the first attempt: the Azure SDK had already sent the request and lost the response.
+/// Returns `true` if the Azure SDK had already sent the failed request and had lost the response.
 pub(crate) fn is_repeated(error: &CosmosError) -> bool {
     error.diagnostics().is_some_and(|diagnostics| was_repeated(&diagnostics))
 }
@@ -121,13 +124,14 @@ fn is_unsent(error: &CosmosError) -> bool {
     })
 }
 
-/// The effect of a write, as indicated by the status of its response or of one operation in a batch response. A batch is atomic, so the status of the failed
-/// operation applies to the entire batch.
+/// The effect of a write, derived from a status. The status is that of the response, or of one operation in a batch response.
+///
+/// A batch is atomic, so the status of the failed operation applies to the entire batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// The write had no effect, and neither would a retry.
+    /// The write had no effect, and a retry would have none either.
     Refused,
-    /// The write had no effect, but may succeed later: its partition is throttled or moving, or a concurrent write was in progress.
+    /// The write had no effect, but a retry may succeed. Its partition is throttled or moving, or a concurrent write was in progress.
     Busy,
     /// The write may have been applied.
     Unknown,
@@ -147,14 +151,14 @@ fn is_refusal(status: u16) -> bool {
     effect(status) != Effect::Unknown
 }
 
-/// Returns `true` if the Azure SDK resent a request after a lost response. The first request may have been applied, so the last response may belong to a
+/// Returns `true` if the Azure SDK sent a request again after a lost response. The first request may have been applied, so the last response may describe a
 /// duplicate.
 pub(crate) fn was_repeated(diagnostics: &DiagnosticsContext) -> bool {
     let requests = diagnostics.requests();
     let earlier = requests.split_last().map(|(_, earlier)| earlier).unwrap_or_default();
     earlier.iter().any(|request| {
         let status = request.status();
-        // The client itself sets sub-statuses of 20000 and above, which mean that no response arrived.
+        // The Azure SDK itself sets sub-statuses of 20000 and above. They mean that no response arrived.
         let is_clients = status.sub_status().is_some_and(|sub| sub.value() >= 20_000);
         request.request_sent().may_have_been_sent()
             && (is_clients || !is_refusal(u16::from(status.status_code())))
@@ -167,7 +171,7 @@ pub(crate) fn repeated_by_client() -> Error {
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
 }
 
-/// Returns the error for a write whose acknowledgement did not come from the service. `help` tells the user how to find out whether the write took effect.
+/// Returns the error for a write whose acknowledgement did not come from the service. `help` tells the user how to find out whether the write was applied.
 pub(crate) fn not_from_service(help: &str) -> Error {
     let message = format!(
         "the response to the write did not come from the service, but from a gateway or a proxy; {help}"
@@ -175,8 +179,9 @@ pub(crate) fn not_from_service(help: &str) -> Error {
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
 }
 
-/// Returns the error code for a rejection. The code itself is never ambiguous, because it is also used for rejected reads. Whether a write is reported as
-/// ambiguous depends on its [`verdict`] or [`effect`].
+/// Returns the error code for a rejection. The code is never ambiguous, because rejected reads use it too.
+///
+/// The [`verdict`] or [`effect`] of a write decides whether its error is reported as ambiguous.
 pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
     match (status, sub) {
         (400, FAN_OUT) => ErrorCode::Unsupported,
@@ -189,7 +194,7 @@ pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
         (408, _) => ErrorCode::Io,
         (409, _) => ErrorCode::EntityAlreadyExists,
         (412, _) => ErrorCode::UpdateConditionNotSatisfied,
-        // An item that is too large on its own causes a different error, so this request is a batch, which the caller can commit in parts.
+        // A single item that is too large causes a different error. This request is therefore a batch, and the caller can commit it in parts.
         (413, _) => ErrorCode::RequestBodyTooLarge,
         (400..=499, _) => ErrorCode::InvalidInput,
         _ => ErrorCode::InternalError,
@@ -211,7 +216,7 @@ pub(crate) fn error(operation: &str, failure: CosmosError) -> Error {
     if status == 413 { error.with_rule("EGT-3") } else { error }
 }
 
-/// Returns the advice for a rejection, appended to the status in an error message.
+/// Returns the advice for a rejection. It follows the status in the error message.
 pub(crate) const fn help(status: u16, sub: u16) -> &'static str {
     match (status, sub) {
         (400, FAN_OUT) => {

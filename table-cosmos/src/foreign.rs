@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use table_core::Error;
 
-/// The maximum number of errors kept. Beyond it, the oldest errors are dropped, but the count still includes their items.
+/// The maximum number of errors kept. Older errors are dropped, but the count still includes them.
 const KEPT: usize = 100;
 
 /// Items skipped by queries because other programs wrote them in a different format.
@@ -23,7 +23,7 @@ const KEPT: usize = 100;
 pub struct SkippedItems {
     /// The number of skipped items. An item is counted each time a query skips it.
     pub count: u64,
-    /// The errors of the last 100 skipped items, oldest first, each with its table, its key and the reason.
+    /// The errors for the last 100 skipped items, oldest first. Each error names the table, the key and the reason.
     pub latest: Vec<Error>,
 }
 

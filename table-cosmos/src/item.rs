@@ -1,12 +1,14 @@
-//! The JSON format of items. In the default format, the levels used for routing have fixed names, and properties are nested, so none collides with `id` or
+//! The JSON format of items.
+//!
+//! In the default format, the levels used for routing have fixed names. The properties are nested in a separate object, so no property collides with `id` or
 //! `_etag`.
 //!
 //! ```json
 //! {"id": "RowKey", "l1": "contoso", "l2": "ada", "p": {"Age": 34, "Total": 12}, "t": {"Total": "Int64"}, "o": "…"}
 //! ```
 //!
-//! The `p` member contains the properties, `t` contains the types that JSON lacks, and `o` contains the identifier of the last write (CON-11). A [`Mapping`]
-//! defines other paths.
+//! The `p` member contains the properties. The `t` member contains the types that JSON lacks. The `o` member contains the identifier of the last write
+//! (CON-11). A [`Mapping`] uses other paths.
 
 mod document;
 mod fault;
@@ -66,7 +68,8 @@ impl Found {
     /// Returns the entity in the document.
     ///
     /// # Errors
-    /// `Corrupted` if the document is not an entity of the mapping. `InternalError` if its key differs from the requested key (RT-5).
+    /// - `Corrupted` if the document is not an entity of the mapping.
+    /// - `InternalError` if the document's key differs from the requested key (RT-5).
     pub(crate) fn read(&self, mapping: &Mapping, key: ItemKey<'_>) -> Result<Item> {
         let item = read(&self.json, mapping)?;
         if item.levels != key.levels || item.row_key != key.row_key {
@@ -75,8 +78,9 @@ impl Found {
         Ok(item)
     }
 
-    /// Returns `true` if the write with the given identifier stored exactly this document. Another program may replace the item and keep the identifier, so the
-    /// document must also equal the one sent.
+    /// Returns `true` if the write with the given identifier stored exactly this document.
+    ///
+    /// The document must also equal the one that was sent, because another program may replace the item and keep the identifier.
     pub(crate) fn is_written_by(&self, mapping: &Mapping, write: &str, body: &Json) -> bool {
         self.descends_from(mapping, write) && document::is_version_of(&self.json, body)
     }
@@ -93,7 +97,7 @@ impl Found {
 }
 
 impl Item {
-    /// Returns the error for an item whose key differs from the requested key. The item is never part of a result (RT-5, RT-6).
+    /// Returns the error for an item whose key differs from the requested key. Such an item is never part of a result (RT-5, RT-6).
     pub(crate) fn unexpected(&self) -> Error {
         let message = "the service returned an item of another partition key; the response was discarded";
         Error::new(ErrorCode::InternalError, message)
@@ -110,8 +114,9 @@ pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a st
 /// The number of hexadecimal digits in a write identifier.
 const WRITE_DIGITS: usize = 32;
 
-/// Returns `true` if this library wrote an item. An item written by another program may have a member of the same name, but not in the format of a write
-/// identifier.
+/// Returns `true` if this library wrote an item.
+///
+/// An item written by another program may have a member with the same name, but its value does not have the format of a write identifier.
 pub(crate) fn is_own(json: &Json, mapping: &Mapping) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     written_by(json, mapping).is_some_and(|text| text.len() == WRITE_DIGITS && text.bytes().all(is_digit))
@@ -122,7 +127,7 @@ pub(crate) fn etag(text: &str) -> Result<ETag> {
     ETag::parse(&format!("W/{text}"))
 }
 
-/// Converts an `ETag` to the service's format. An `ETag` from another kind of store is sent unchanged and matches no item.
+/// Converts an `ETag` to the service's format. An `ETag` from another kind of store is sent unchanged, and matches no item.
 pub(crate) fn sent_etag(etag: &ETag) -> String {
     let text = etag.to_string();
     text.strip_prefix("W/").unwrap_or(&text).to_owned()

@@ -1,4 +1,4 @@
-//! Converts entity keys to partition keys and item ids, and validates keys before a request is sent.
+//! Converts entity keys to partition keys and item ids. Keys are checked before a request is sent.
 
 use std::borrow::Cow;
 
@@ -38,7 +38,8 @@ pub(crate) fn join_prefix(levels: &[String]) -> String {
 /// Splits a PartitionKey into levels, and checks that an item can be stored under them.
 ///
 /// # Errors
-/// `InvalidInput` if the number of levels is wrong (HPK-36). `PropertyValueTooLarge` if a level is too long (LIM-4).
+/// - `InvalidInput` if the number of levels is wrong (HPK-36).
+/// - `PropertyValueTooLarge` if a level is too long (LIM-4).
 pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<String>> {
     let levels = levels(partition_key, depth).ok_or_else(|| {
         let message = format!(
@@ -63,9 +64,9 @@ pub(crate) fn check_lengths(levels: &[String]) -> Result<()> {
 
 /// Returns the item id for a RowKey. Ids sort in the same order as `RowKey`s.
 ///
-/// An id cannot be empty, but a RowKey can be if the last level identifies the entity (HPK-26). Therefore, `!` is prepended to a RowKey that is empty or starts
-/// with `!` or a lower character. All other `RowKey`s start with a greater character, so the order is preserved. It is also preserved for texts with control
-/// characters, which a query may compare with a RowKey.
+/// An id cannot be empty. A RowKey can be empty if the last level identifies the entity (HPK-26). Therefore, `!` is prepended to a RowKey that is empty, or
+/// that starts with `!` or a lower character. All other `RowKey`s start with a greater character, so the order is preserved. The order also holds for texts
+/// with control characters, with which a query may compare a RowKey.
 pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
     if row_key.is_empty() || row_key.starts_with(|c| c <= END) {
         Cow::Owned(format!("{END}{row_key}"))
@@ -81,7 +82,8 @@ pub(crate) fn row_key(id: &str) -> &str {
 
 /// Rejects a RowKey that cannot be an item id, or whose id would address a different resource.
 ///
-/// An id is a segment of a URL path. The Azure SDK resolves `..` by removing the previous segment, so a delete would address the container itself.
+/// An id is a segment of a URL path. The Azure SDK resolves `..` by removing the previous segment. A delete with the RowKey `..` would therefore address the
+/// container itself.
 pub(crate) fn check_id(row_key: &str) -> Result<()> {
     let why = if matches!(row_key, "." | "..") {
         "is a path segment with a special meaning"

@@ -1,8 +1,9 @@
 //! Azure Cosmos DB for NoSQL as a backend of [`table_core`], with hierarchical partition keys.
 //!
-//! A table is a container and an entity is an item. The levels of a partition key ([`table_core::schema`] describes their declaration) are the paths `/l1`,
-//! `/l2` and `/l3` of the container. Therefore, a query such as `Event::within("contoso")` uses only the physical partitions of contoso. Programs that take
-//! their store as a parameter run unchanged on Cosmos DB, apart from the differences below. Most of these differences are expressed as
+//! A table is a container, and an entity is an item. The levels of a partition key are the paths `/l1`, `/l2` and `/l3` of the container
+//! ([`table_core::schema`] describes how to declare them). A query such as `Event::within("contoso")` therefore uses only the physical partitions of contoso.
+//!
+//! Programs that take their store as a parameter run unchanged on Cosmos DB, apart from the differences below. Most of these differences are expressed as
 //! [capabilities](table_core::store::Capabilities), which are checked before a request is sent.
 //!
 //! ```no_run
@@ -44,13 +45,14 @@
 //!
 //! # Merges of physical partitions
 //!
-//! Do not enable merges on the account (LIM-12): while they are enabled, the service blocks the Rust client's requests.
+//! Do not enable merges on the account (LIM-12). While merges are enabled, the service blocks the Rust client's requests.
 //!
 //! # Not tested on an account
 //!
-//! The tests run on the Azure SDK's in-memory emulator. Where the service differs from the emulator, the tests inject the service's responses. The following
-//! are known only from the service's documentation: the status of a point read with a prefix, the limit of 20 GB, splits that take hours, and request charges.
-//! `tests/live.rs` runs the behaviour suite and a placement check on the account given by `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY`.
+//! The tests run on the Azure SDK's in-memory emulator. If the service differs from the emulator, the tests inject the service's responses.
+//!
+//! A few things are known only from the service's documentation: the status of a point read with a prefix, the limit of 20 GB, splits that take hours, and
+//! request charges. `tests/live.rs` runs the behaviour suite and a placement check on the account given by `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY`.
 
 /// The sample programs in `docs/cosmos.md`.
 #[cfg(doctest)]

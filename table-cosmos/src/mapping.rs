@@ -19,14 +19,15 @@ const MOST: usize = 3;
 const LEVELS: [&str; MOST] = ["l1", "l2", "l3"];
 /// Members added to items by the service.
 const SYSTEM: [&str; 6] = ["id", "_rid", "_self", "_etag", "_attachments", "_ts"];
-/// The member of a mapped item that contains the write identifier and the properties without a path in the mapping.
+/// The member of a mapped item that contains this library's own data. It holds the write identifier, and the properties without a path in the mapping.
 const OWN: &str = "_tables";
 /// The member that contains an item's time to live.
 const TTL: &str = "ttl";
 
 /// A mapping between the JSON of a container's items and the entities of a table.
 ///
-/// A mapping specifies the paths of the partition key, and a path and a [format](Format) for each mapped property. The RowKey is the item's `id`.
+/// A mapping specifies the paths of the partition key. For each mapped property, it also specifies a path and a [format](Format). The RowKey is the item's
+/// `id`.
 ///
 /// ```
 /// use table_core::Entity;
@@ -50,33 +51,33 @@ const TTL: &str = "ttl";
 ///
 /// # Guarantees
 /// - A replace or a merge keeps all unmapped members of an item, and the JSON text of unchanged values.
-/// - An item is not an entity if it lacks a constant, a level or a required property, or if it has a value in a different format. Queries skip and report such
-///   an item ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)). A read, replace, merge, upsert or unconditional delete with its key fails
-///   with `Corrupted` and changes nothing, and an insert fails with `EntityAlreadyExists`.
-/// - Writes are conditional on the version read, so they take effect [at most once](crate::Options::at_most_once_writes) and never undo a change by another
-///   program.
+/// - An item is not an entity if it lacks a constant, a level or a required property, or if a value has a different format. Queries skip and report such an
+///   item ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)). A read, replace, merge, upsert or unconditional delete with its key fails with
+///   `Corrupted` and changes nothing. An insert fails with `EntityAlreadyExists`.
+/// - Writes are conditional on the version that was read. They therefore take effect [at most once](crate::Options::at_most_once_writes), and never undo a
+///   change by another program.
 ///
 /// # Limits
-/// Levels are strings. Properties without a path, such as those of index rows, are stored in the `_tables` member, together with the
-/// identifier of the last write.
+/// Levels are strings. Properties without a path, such as the properties of index rows, are stored in the `_tables` member. The identifier of the last write is
+/// stored there too.
 ///
-/// If the container has a unique key policy, a write whose unique value is already taken fails with `UniqueViolation`, and the table cannot contain rows added
-/// by patterns ([`Difference::UniqueKey`](crate::Difference::UniqueKey)).
+/// If the container has a unique key policy, a write fails with `UniqueViolation` if its unique value is already taken. Such a container cannot store rows
+/// added by patterns ([`Difference::UniqueKey`](crate::Difference::UniqueKey)).
 ///
 /// # Changes
-/// A later release may add paths: a value stored in `_tables` before its property had a path remains readable, and the next write moves it to the path. A value
-/// is not read after a later release has removed or changed its path.
+/// A later release may add paths. If a value was stored in `_tables` before its property had a path, the value remains readable, and the next write moves it to
+/// the path. If a later release removes or changes a path, it does not read the values stored there.
 ///
-/// Stop all programs of the earlier release before the first program with the new path writes. A release without the path does not read the value at the path.
-/// If it writes the value, the member at the path hides that value, and the later release's next write removes it. In the [standard](Self::standard) format,
-/// writes by the release without the path remove the member at the path.
+/// Before a release with a new path writes for the first time, stop all programs of the earlier release. The earlier release does not read the value at the
+/// path. If it writes the property, it stores the value in `_tables`. The later release does not see this value as long as the path has one, and removes it
+/// with its next write. In the [standard](Self::standard) format, a write by the earlier release removes the member at the path.
 #[derive(Clone, Debug)]
 pub struct Mapping {
     pub(crate) levels: Vec<Path>,
     pub(crate) members: Vec<Member>,
     pub(crate) constants: Vec<(Path, String)>,
     pub(crate) own: Own,
-    /// `true` for the default format. Only this library defines the content of its items, so a replace may discard unknown members.
+    /// `true` for the default format. In this format, only this library defines the content of items, so a replace may discard unknown members.
     pub(crate) is_standard: bool,
     fault: Option<MappingFault>,
 }
@@ -87,7 +88,7 @@ pub(crate) struct Member {
     pub(crate) name: String,
     pub(crate) path: Path,
     pub(crate) format: Format,
-    /// `true` if the property is required. An item written by another program is not an entity if it lacks the property.
+    /// `true` if the property is required. An item written by another program is not an entity without it.
     pub(crate) is_required: bool,
 }
 
@@ -127,7 +128,7 @@ impl Mapping {
         mapping
     }
 
-    /// Creates the mapping for the standard item format, with 1 to 3 levels. Other numbers are clamped (HPK-42).
+    /// Creates the mapping for the standard item format, with 1 to 3 levels. A number outside this range is clamped (HPK-42).
     #[must_use]
     pub fn standard(levels: usize) -> Self {
         let own = Own { properties: Path::own("p"), types: Path::own("t"), write: Path::own("o") };
@@ -135,7 +136,7 @@ impl Mapping {
         Self { levels, members: Vec::new(), constants: Vec::new(), own, is_standard: true, fault: None }
     }
 
-    /// Maps a property to a path. For example, the property with the stored name `Total` is mapped to `/total/amount`.
+    /// Maps a property to a path, for example the property with the stored name `Total` to `/total/amount`.
     ///
     /// If the member at the path is missing or null, the property is absent.
     #[must_use]
@@ -149,15 +150,17 @@ impl Mapping {
         self
     }
 
-    /// Maps an `Edm.Int32` property to an item's time to live. Its value is the number of seconds from the last write to the expiry, or -1 if the item never
-    /// expires. An item without the property has the [container's default](crate::Options::time_to_live).
+    /// Maps an `Edm.Int32` property to an item's time to live.
+    ///
+    /// Its value is the number of seconds from the last write until the item expires, or -1 if the item never expires. An item without the property uses the
+    /// [container's default](crate::Options::time_to_live).
     #[must_use]
     pub fn time_to_live(mut self, name: &str) -> Self {
         self.add(name, Path::own(TTL), Format::TimeToLive);
         self
     }
 
-    /// Declares that every item of the table has the given string at a path, such as the item type `order` at `/type`.
+    /// Declares a constant, which is a string that every item of the table has at a path. For example, `/type` may contain the item type `order`.
     ///
     /// Queries select only items with this string, and written items contain it.
     #[must_use]
@@ -183,8 +186,9 @@ impl Mapping {
         self.members.iter().any(|member| member.format == Format::TimeToLive)
     }
 
-    /// Returns the names of the levels that the default format defines beyond this mapping's depth. An item in the default format must not have members with
-    /// these names. For all other mappings, the list is empty.
+    /// Returns the level names of the default format that this mapping does not use. An item in the default format must not have members with these names.
+    ///
+    /// For other mappings, the list is empty.
     pub(crate) fn further_levels(&self) -> impl Iterator<Item = &'static str> {
         LEVELS.into_iter().skip(if self.is_standard { self.depth() } else { MOST })
     }
@@ -194,10 +198,14 @@ impl Mapping {
         SYSTEM.contains(&name)
     }
 
-    /// Validates the mapping on its own, without a schema.
+    /// Validates the mapping without a schema.
     ///
     /// # Errors
-    /// `InvalidInput` if the number of levels is wrong, a path is invalid or reserved, paths overlap, or a name is invalid or repeated.
+    /// `InvalidInput` in these cases:
+    /// - The number of levels is wrong.
+    /// - A path is invalid or reserved.
+    /// - Two paths overlap.
+    /// - A name is invalid or repeated.
     pub(crate) fn checked(self) -> Result<Self> {
         match &self.fault {
             Some(fault) => Err(Error::of(fault.clone())),
@@ -263,7 +271,7 @@ impl Mapping {
         let members = self.members.iter().map(|member| &member.path);
         let constants = self.constants.iter().map(|(path, _)| path);
         let own = [&self.own.properties, &self.own.types, &self.own.write];
-        // An item with a member named like an unused level is not an entity of this mapping, so no path may create such a member.
+        // An item with a member named like an unused level is not an entity of this mapping. No path may create such a member.
         let further: Vec<Path> = self.further_levels().map(Path::own).collect();
         let paths = self.levels.iter().chain(members).chain(constants).chain(own).chain(&further);
         let paths: Vec<&Path> = paths.collect();

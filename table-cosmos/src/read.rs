@@ -69,7 +69,7 @@ impl CosmosTables {
         }
     }
 
-    /// Returns the documents with the given levels and `RowKey`s, keyed by RowKey. A single row is read with a point read, and several rows with one query.
+    /// Returns the documents with the given levels and `RowKey`s, keyed by RowKey. One row is read with a point read, and several rows are read with one query.
     pub(crate) async fn find_items(
         &self,
         table: &TableName,
@@ -123,7 +123,7 @@ impl CosmosTables {
         found.map(|found| found.read(&container.mapping, ItemKey { levels, row_key })).transpose()
     }
 
-    /// Removes a missing container from the cache and returns the error. If the database does not exist either, the error names the database.
+    /// Removes a missing container from the cache, and returns the error. If the database is also missing, the error names the database.
     pub(crate) async fn gone(&self, table: &TableName, error: CosmosError) -> Error {
         self.containers().forget(table);
         if self.is_database_missing().await {
@@ -141,7 +141,7 @@ impl CosmosTables {
     ) -> Result<Option<StoredRow>> {
         let container = self.container(table).await?;
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
-        // An entity cannot exist under a key that cannot be written (KEY-9).
+        // No entity can exist under a key that cannot be written (KEY-9).
         let Ok(levels) = key::checked_levels(partition_key, container.mapping.depth()) else {
             return Ok(None);
         };
@@ -178,8 +178,8 @@ impl CosmosTables {
             return Ok(Page { rows: wanted.rows(found.into_iter().collect())?, ..Page::default() });
         }
         let sql = Sql::of(query, &scope, &container.mapping);
-        // Within one partition key, the SQL text of a later page has an additional condition. The page's charge is nevertheless recorded under the first page's
-        // text.
+        // Within one partition key, the SQL text of a later page has an additional condition. The charge of such a page is still recorded under the text of the
+        // first page.
         let form = Form::of(&sql.text);
         let Read { items, incarnation, next } =
             self.items(table, &container, (query, sql), &scope, position).await?;
@@ -195,7 +195,7 @@ impl CosmosTables {
         let skipped = u64::try_from(read - entities.len()).unwrap_or(u64::MAX);
         let rows = wanted.rows(entities)?;
         let continuation = next.map(|position| Continuation::of_service(table, query, position));
-        // The Azure SDK's token identifies the container. An item id does not, so the container's number is added to the continuation.
+        // A token of the Azure SDK identifies the container. An item id does not, so the container's number is added to the continuation.
         let continuation = match (continuation, incarnation) {
             (Some(continuation), Some(incarnation)) => Some(continuation.in_incarnation(incarnation)),
             (continuation, _) => continuation,
@@ -217,7 +217,7 @@ impl CosmosTables {
         let mut entities = Vec::with_capacity(items.len());
         for raw in items {
             let json = item::parse_raw(raw);
-            // An item with a write identifier was written by this library, so if it cannot be read, it is corrupted.
+            // This library wrote every item with a write identifier. If it cannot be read, it is corrupted.
             let is_own = mapping.is_standard && json.as_ref().is_ok_and(|json| item::is_own(json, mapping));
             match json.and_then(|json| item::read(&json, mapping)) {
                 Ok(item) => entities.push(item),
@@ -274,7 +274,7 @@ impl CosmosTables {
                 // The token identifies the container even if the page has no items, and even on the last page.
                 let incarnation = items.iter().find_map(|item| item::incarnation(item));
                 let incarnation = incarnation.or_else(|| state.as_ref().and_then(Token::incarnation));
-                // A token that cannot be parsed is kept, and the query continues until the service ends it.
+                // If the token cannot be parsed, it is kept. The query then continues until the service ends it.
                 let token = token.filter(|_| !state.is_some_and(|state| state.is_end()));
                 let next = token.map(|token| next(scope, &items, (after, token)));
                 Ok(Read { items, incarnation, next })
@@ -291,8 +291,10 @@ impl CosmosTables {
     }
 }
 
-/// Returns the start of the next page. Within one partition key, items are read in id order, so the next page starts after the last id. Otherwise, or after a
-/// page without items, it starts at the Azure SDK's token.
+/// Returns the start of the next page.
+///
+/// Within one partition key, items are read in id order, so the next page starts after the last id. Otherwise, or after a page without items, the next page
+/// starts at the Azure SDK's token.
 fn next(scope: &Scope, items: &[RawItem], (after, token): (Option<&str>, String)) -> Position {
     let last = items.last().and_then(|item| item::raw_id(item));
     match (scope, last) {

@@ -1,4 +1,4 @@
-//! Backs off between attempts while a physical partition is being split, merged or moved, and after a lost response.
+//! Delays between attempts while a physical partition is being split, merged or moved, and after a lost response.
 
 use azure_data_cosmos::CosmosError;
 
@@ -7,7 +7,7 @@ use crate::options::Options;
 use crate::usage;
 
 impl Options {
-    /// Retries a read until its partition is available or the attempts are exhausted (MAP-12). The Azure SDK itself gives up after a few attempts without
+    /// Retries a read until its partition is available or the attempts are exhausted (MAP-12). The Azure SDK alone would give up after a few attempts without
     /// delays.
     pub(crate) async fn while_moving<T, F>(&self, mut send: impl FnMut() -> F) -> Result<T, CosmosError>
     where
@@ -42,7 +42,7 @@ impl Options {
         }
     }
 
-    /// Sleeps for the backoff delay that follows attempt number `attempt`.
+    /// Waits for the backoff delay after attempt number `attempt`.
     pub(crate) async fn pause(&self, attempt: u32) {
         let wait = self.split_backoff.delay(attempt, self.runtime().random());
         self.runtime().sleep(wait).await;

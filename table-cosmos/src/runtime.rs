@@ -1,5 +1,6 @@
-//! The runtime that runs the requests of a connection pool. A caller's runtime is unsuitable, because it may be blocked, paused or shut down while other
-//! callers use a connection that it opened.
+//! The runtime that runs the requests of a connection pool.
+//!
+//! A caller's runtime is unsuitable for this. It may be blocked, paused or shut down while other callers use a connection that it opened.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -11,7 +12,7 @@ use tracing::Instrument;
 /// The runtime for connection pools of clients created by the program. Several stores may share a pool, so no store owns its runtime.
 static SHARED: LazyLock<Arc<Runtime>> = LazyLock::new(Arc::default);
 
-/// A runtime with one worker thread, started on first use. It makes requests work with any executor, at the cost of a thread switch per request.
+/// A runtime with one worker thread that starts on first use. With it, requests work on any executor, at the cost of a thread switch per request.
 #[derive(Debug, Default)]
 pub(crate) struct Runtime {
     own: OnceLock<Own>,
@@ -24,7 +25,7 @@ struct Own(Option<tokio::runtime::Runtime>);
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // The last store handle may be dropped in async code, where dropping a runtime is not allowed because it blocks.
+        // The last store handle may be dropped in async code. There, a runtime must not be dropped directly, because dropping it blocks.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
@@ -52,7 +53,7 @@ impl Runtime {
         Arc::new(Self { own: OnceLock::new(), follows_callers: true })
     }
 
-    /// Runs a future to completion as a task. If the task panics or its runtime shuts down, returns an error. The error is ambiguous if `is_change` is `true`.
+    /// Runs a future to completion as a task. Returns an error if the task panics or its runtime shuts down. If `is_change` is `true`, this error is ambiguous.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         is_change: bool,
@@ -81,7 +82,7 @@ impl Runtime {
                     Error::new(ErrorCode::Io, "the thread for requests could not be started")
                         .with_source(error)
                 })?;
-            // Two concurrent first calls may each build a runtime. The second runtime is then shut down unused.
+            // Two concurrent first calls may each build a runtime. The second one is then shut down unused.
             let _ = self.own.set(Own(Some(runtime)));
         }
         let own = self.own.get().and_then(|own| own.0.as_ref());

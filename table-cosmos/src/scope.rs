@@ -1,4 +1,4 @@
-//! The scope of a key range: the items that share one partition key or a prefix of its levels, or all items in the container (RT-1 to RT-3).
+//! The scope of a key range (RT-1 to RT-3). A scope contains the items with one partition key, the items with the same first levels, or all items.
 
 use azure_data_cosmos::FeedScope;
 use table_core::Result;
@@ -39,7 +39,7 @@ impl Scope {
         }
         match levels.len() {
             0 => Self::All,
-            // The bounds have all levels in common and differ only in the text after the levels, so the range contains no other key.
+            // The bounds have all levels in common. They differ only in the text after the levels, so the range contains no other key.
             count if count == depth => Self::Key(levels),
             count if count > depth => Self::Nothing,
             _ => Self::Prefix(levels),
@@ -112,8 +112,10 @@ mod tests {
     }
 
     proptest! {
-        /// Tests that no range leads to a partition key with an unsupported number of levels. The Azure SDK's types accept any number, but its queries fail
-        /// with 400 and sub-status 20100 to 20102 if a key has no levels or too many levels, or if it is a prefix of a single level.
+        /// Tests that no range leads to a partition key with an unsupported number of levels.
+        ///
+        /// The Azure SDK's types accept any number of levels, but its queries do not. A query fails with 400 and sub-status 20100 to 20102 if a key has no
+        /// levels or too many. It also fails for a prefix of a single level.
         #[test]
         fn rust_4_no_range_makes_a_key_of_a_length_that_the_client_refuses(
             lower in "[ab!]{0,6}",

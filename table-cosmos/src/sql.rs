@@ -1,7 +1,8 @@
-//! Converts queries to parameterised SQL, which selects a superset of the results. The library then filters the returned rows.
+//! Converts queries to parameterised SQL. The SQL selects a superset of the results, and the library then filters the returned rows.
 //!
-//! In Cosmos DB for NoSQL, a comparison with a missing value is neither true nor false; in the Table service, it is false. For this reason, the library sends
-//! conditions that are implied by the Table service's conditions. Values are bound as parameters, and the SQL contains only validated names.
+//! In Cosmos DB for NoSQL, a comparison with a missing value is neither true nor false. In the Table service, it is false. The library therefore sends
+//! conditions that follow from the Table service's conditions but may match more items. Values are bound as parameters, and the SQL contains only validated
+//! names.
 
 mod compare;
 mod condition;
@@ -27,7 +28,7 @@ const SELECT: &str = "SELECT * FROM c";
 /// The end of a query within one partition key.
 const ORDER: &str = " ORDER BY c.id";
 
-/// The maximum length of a filter's condition and values, in bytes. The service rejects queries over 512 KB.
+/// The maximum length of a filter's condition and values, in bytes. The service rejects queries larger than 512 KB.
 const FILTER_BYTES: usize = 256 << 10;
 /// The approximate length in bytes of a number or Boolean in a request.
 const NUMBER_BYTES: usize = 24;
@@ -41,14 +42,14 @@ pub(crate) struct Sql {
     indexes: HashMap<Json, usize>,
     /// `true` if the SQL includes a condition for the query's filter.
     pub(crate) filtered: bool,
-    /// `true` if the SQL includes any condition other than those for the fixed levels.
+    /// `true` if the SQL has any condition apart from the conditions for the fixed levels.
     pub(crate) narrowed: bool,
 }
 
 impl Sql {
     /// Returns the SQL for a query within a scope. It selects a superset of the results.
     ///
-    /// The SQL contains conditions for the levels, because the service would otherwise read entire physical partitions (RT-13).
+    /// The SQL contains conditions for the levels. Without them, the service would read entire physical partitions (RT-13).
     pub(crate) fn of(query: &Query, scope: &Scope, mapping: &Mapping) -> Self {
         let mut sql = Self::default();
         let mut conditions: Vec<String> = sql.levels(mapping, scope.levels());
@@ -70,15 +71,16 @@ impl Sql {
             sql.text.push_str(" WHERE ");
             sql.text.push_str(&conditions.join(" AND "));
         }
-        // All items with one partition key are in the same physical partition and their ids are indexed, so sorting costs nothing extra.
+        // All items with one partition key are in the same physical partition, and their ids are indexed. Sorting therefore costs nothing extra.
         if matches!(scope, Scope::Key(_)) {
             sql.text.push_str(ORDER);
         }
         sql
     }
 
-    /// Adds the condition that an id follows `last`. A page within one partition key starts after the last id of the previous page, so concurrent writes do not
-    /// shift pages.
+    /// Adds the condition that an id is greater than `last`.
+    ///
+    /// A page within one partition key starts after the last id of the previous page. Concurrent writes therefore do not shift pages.
     pub(crate) fn after(mut self, last: &str) -> Self {
         let bound = self.bind(last.into());
         let order = if self.text.ends_with(ORDER) { ORDER } else { "" };
@@ -90,7 +92,7 @@ impl Sql {
         self
     }
 
-    /// Returns the SQL that selects the given rows, which must share a partition key.
+    /// Returns the SQL that selects the given rows of one partition key.
     pub(crate) fn of_rows(mapping: &Mapping, levels: &[String], rows: &[&str]) -> Self {
         let mut sql = Self::default();
         let mut conditions = sql.levels(mapping, levels);
@@ -134,7 +136,7 @@ impl Sql {
         self.range("c.id", &TextRange { lower: of_id(&range.lower), upper: of_id(&range.upper) })
     }
 
-    /// Returns conditions that all texts in a range satisfy, or `None` if no such condition can be sent.
+    /// Returns conditions that all texts in a range satisfy. Returns `None` if no such condition can be sent.
     fn range(&mut self, place: &str, TextRange { lower, upper }: &TextRange) -> Option<String> {
         let above = match lower {
             Bound::Included(text) => self.ordered(place, ">=", text),
@@ -149,7 +151,7 @@ impl Sql {
         if above.is_some() && below.is_some() {
             return both(above, below);
         }
-        // In UTF-16 order as well as in code point order, all texts between two bounds start with the bounds' common prefix.
+        // In UTF-16 order and in code point order, all texts between two bounds start with the common prefix of the bounds.
         let prefix = common_prefix(lower, upper);
         let starts =
             (!prefix.is_empty()).then(|| format!("STARTSWITH({place}, {})", self.bind(prefix.into())));
@@ -164,13 +166,13 @@ impl Sql {
         self.ordered("c.id", operator, &key::id(row_key))
     }
 
-    /// Returns an ordering comparison, or `None` if a text may satisfy it in the Table service's order (UTF-16 code units) but not in Cosmos DB's order (code
-    /// points).
+    /// Returns an ordering comparison. Returns `None` if a text may satisfy it in the Table service's order (UTF-16 code units) but not in Cosmos DB's order
+    /// (code points).
     fn ordered(&mut self, place: &str, operator: &str, text: &str) -> Option<String> {
         is_sent(operator, text).then(|| format!("{place} {operator} {}", self.bind(text.into())))
     }
 
-    /// Returns a filter's condition, or `None` if every item satisfies it or if it is too long for a request.
+    /// Returns the SQL condition for a filter. Returns `None` if every item satisfies it, or if it is too long for a request.
     fn filter_text(&mut self, filter: &Filter, mapping: &Mapping) -> Option<String> {
         let before = self.parameters.len();
         let text = self.filter(filter, mapping).text()?;
@@ -198,7 +200,7 @@ impl Sql {
                 Term::Bool(name) => {
                     self.compare(mapping, name, Comparison::Eq, &Value::Boolean(true), is_negated)
                 }
-                // The operand has already been converted to its negation.
+                // The operand has already been negated during its conversion.
                 Term::Not => continue,
                 Term::And | Term::Or => {
                     let (right, left) = (pop(&mut stack), pop(&mut stack));
@@ -214,7 +216,7 @@ impl Sql {
 /// Returns, for each term of a filter, `true` if an odd number of `not` operators apply to it.
 fn negated(terms: &[Term]) -> Vec<bool> {
     let mut negated = vec![false; terms.len()];
-    // Operands precede their operator. The terms are visited in reverse, so each term comes after the operators that apply to it.
+    // Operands precede their operator. The terms are visited in reverse, so the operators that apply to a term are visited before it.
     let mut stack = vec![false];
     for (term, own) in terms.iter().zip(&mut negated).rev() {
         let is_negated = stack.pop().unwrap_or_default();
@@ -246,7 +248,7 @@ fn common_prefix(lower: &Bound<String>, upper: &Bound<String>) -> String {
     lower.chars().zip(upper.chars()).take_while(|(one, other)| one == other).map(|(one, _)| one).collect()
 }
 
-/// Returns `true` if the comparison can be sent: all texts that satisfy it by UTF-16 code units also satisfy it by code points.
+/// Returns `true` if the comparison can be sent. All texts that satisfy it by UTF-16 code units must also satisfy it by code points.
 ///
 /// By UTF-16 code units, characters above U+FFFF sort before the characters from U+E000 to U+FFFF. By code points, they sort after all other characters.
 fn is_sent(operator: &str, text: &str) -> bool {

@@ -13,8 +13,10 @@ use crate::throughput::Throughput;
 const VERSION: &str = "2024-05-15";
 
 impl Options {
-    /// Returns a Bicep template that creates the containers of tables in an existing database, with the same levels, throughput, time to live and indexing
-    /// policy as [`create_table`](table_core::TableStore::create_table).
+    /// Returns a Bicep template that creates the containers of tables in an existing database.
+    ///
+    /// The containers have the same levels, throughput, time to live and indexing policy as those created by
+    /// [`create_table`](table_core::TableStore::create_table).
     ///
     /// A program with an Entra ID token cannot create containers. Deploy the template with `az deployment group create --template-file`.
     ///
@@ -74,7 +76,7 @@ fn write_value(text: &mut String, json: &Json, depth: usize) {
     match json {
         Json::Object(members) => {
             text.push_str("{\n");
-            // The members are sorted, because any crate in the program may enable the `serde_json` feature that keeps them in insertion order.
+            // The members are sorted. Otherwise, their order would depend on a `serde_json` feature that any crate in the program may enable.
             let mut members: Vec<_> = members.iter().filter(|(_, value)| !value.is_null()).collect();
             members.sort_unstable_by_key(|(name, _)| *name);
             for (name, value) in members {

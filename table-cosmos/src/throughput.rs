@@ -20,7 +20,7 @@ impl Throughput {
     pub(crate) fn of(found: Option<&ThroughputProperties>) -> Self {
         let manual = found.and_then(ThroughputProperties::throughput).map(Self::Manual);
         let autoscale = || found.and_then(ThroughputProperties::autoscale_maximum).map(Self::Autoscale);
-        // The throughput description of an autoscaled container also contains its current number of request units.
+        // The description of an autoscaled throughput also contains the current number of request units.
         autoscale().or(manual).unwrap_or(Self::Shared)
     }
 }

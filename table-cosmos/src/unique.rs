@@ -4,7 +4,7 @@ use std::fmt;
 
 use azure_data_cosmos::models::ContainerProperties;
 
-/// A container's unique keys, each with its paths. Two items with the same partition key cannot have the same values at all paths of a unique key (LIM-16).
+/// The unique keys of a container, each with its paths. Two items with the same partition key cannot have equal values at all paths of a unique key (LIM-16).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UniqueKeys(Vec<Vec<String>>);
 
@@ -14,7 +14,7 @@ impl UniqueKeys {
         Self(keys.map(|key| key.paths.clone()).filter(|paths| !paths.is_empty()).collect())
     }
 
-    /// Returns `true` if the container has no unique keys. In that case, an insert rejected with 409 always means that the item's key exists.
+    /// Returns `true` if the container has no unique keys. A 409 for an insert then always means that the item's key exists.
     pub(crate) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

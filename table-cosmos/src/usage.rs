@@ -26,7 +26,7 @@ struct Requests {
 
 /// Records the container used by the current operation.
 pub(crate) fn opened(container: &Container) {
-    // A request outside an operation, such as one for a query plan, returns no item data.
+    // A request outside an operation, such as one for a query plan, returns no data from items.
     let _ = REQUESTS.try_with(|requests| *requests.container.borrow_mut() = Some(container.clone()));
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn charge_failed(error: &CosmosError) {
     }
 }
 
-/// Adds the charges of all requests that received a response to the current operation. This includes retries by the Azure SDK.
+/// Adds the charges of requests to the total of the current operation. Every request that received a response counts, including the Azure SDK's retries.
 pub(crate) fn charge(diagnostics: &DiagnosticsContext) {
     let units = diagnostics.total_request_charge().value();
     // Requests outside an operation, such as reads of a container's properties, are not counted.
@@ -126,7 +126,7 @@ pub struct Usage {
     pub submits: Charges,
 }
 
-/// The maximum number of SQL texts per table whose charges are recorded separately. Further texts count only toward the total.
+/// The maximum number of SQL texts per table whose charges are recorded separately. The charges of further texts are added only to the total.
 const FORMS: usize = 1_000;
 
 /// The usage of one table.
@@ -137,8 +137,9 @@ struct Counted {
     forms: HashMap<Form, Charges>,
 }
 
-/// The hash of a query's SQL text, used as the key for its charges. The text itself may be long, and charges are kept as long as the store is open. An empty
-/// text represents point reads.
+/// The hash of a query's SQL text. It is the key for the charges of the query. The text itself may be long, and charges are kept as long as the store is open.
+///
+/// An empty text represents point reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Form(u64);
 

@@ -1,8 +1,8 @@
-//! Commits transactions: a single operation as one request, and several operations as one transactional batch within a partition key.
+//! Commits transactions. A single operation becomes one request. Several operations become one transactional batch within a partition key.
 //!
 //! By default, a request takes effect at most once, even if the network or the Azure SDK delivers it twice. For this purpose, every write except an insert is
-//! conditional on an `ETag`, which is unique to one version of the item, and most writes read the entity first. The Azure SDK is configured not to retry a
-//! write that received no response; [`settle`](CosmosTables::settle) decides whether to send it again.
+//! conditional on an `ETag`, which is unique to one version of the item. Most writes therefore read the entity first. The Azure SDK is configured not to retry
+//! a write that received no response. Instead, [`settle`](CosmosTables::settle) decides whether to send it again.
 
 mod evidence;
 mod planned;
@@ -22,7 +22,7 @@ use planned::{Context, Planned};
 use refusal::{CONFLICT, placed, refusal, violation};
 use send::Refused;
 
-/// The maximum number of times a request is sent if no response arrives. A retry requires evidence that the earlier attempts had no effect.
+/// The maximum number of times a request is sent if no response arrives. It is sent again only if there is evidence that earlier attempts had no effect.
 const SENDINGS: u32 = 4;
 
 /// The destination of a transaction.
@@ -39,8 +39,9 @@ enum Settled {
     Committed(Committed),
     /// A concurrent writer changed an entity between the read and the write. Nothing was written, and the transaction can be retried.
     RetryLoop(Error),
-    /// The service rejected an insert with 409 although no item has its key, and the container has a unique key policy. Nothing was written. Either another
-    /// item has the unique value, or a concurrent writer deleted the item with the key after the rejection.
+    /// The service rejected an insert with 409, although no item has its key. The container has a unique key policy. Nothing was written.
+    ///
+    /// Either another item has the unique value, or a concurrent writer deleted the item with this key after the rejection.
     ValueTaken(Error),
 }
 
@@ -61,7 +62,7 @@ impl CosmosTables {
         let creates = transaction.operations().iter().any(|operation| planned::creates(&operation.kind));
         let levels = match key::checked_levels(partition_key, container.mapping.depth()) {
             Ok(levels) => levels,
-            // No item can have such a PartitionKey, so an insert is rejected, and other operations find no entity (KEY-9).
+            // No item can have such a PartitionKey. An insert is therefore rejected, and other operations find no entity (KEY-9).
             Err(error) if creates => return Err(error),
             Err(_) => return Err(refusal(&transaction, 0, (404, 0), None)),
         };
@@ -88,10 +89,10 @@ impl CosmosTables {
         }
     }
 
-    /// Sends the planned requests until their outcome is known or can no longer be determined.
+    /// Sends the planned requests until their outcome is known, or can no longer be determined.
     ///
-    /// If no response arrives, the request is sent again only if two conditions are met: the stored entities prove that it had no effect, and a second delivery
-    /// would be rejected (CON-11).
+    /// After a lost response, a request is sent again only under two conditions. The stored entities must prove that it had no effect, and a second delivery
+    /// must be certain to be rejected (CON-11).
     async fn settle(
         &self,
         target: &Target<'_>,
@@ -117,7 +118,7 @@ impl CosmosTables {
                     let plan = planned.get(at);
                     let is_of_value = match plan {
                         Some(plan) if status.0 == CONFLICT => match self.is_of_value(target, plan).await {
-                            // Nothing was written, but it is unknown whether the key or a unique value is taken.
+                            // Nothing was written. Whether the key or a unique value is taken is unknown.
                             Err(error) if is_certain => {
                                 return Err(Failed::Refused(placed(error, transaction, at, None)));
                             }
@@ -176,7 +177,7 @@ impl CosmosTables {
         }
     }
 
-    /// Reads the entities that the operations depend on, and returns one request per operation.
+    /// Reads the entities on which the operations depend. Returns one request per operation.
     async fn plan(&self, target: &Target<'_>, operations: &[Operation]) -> Result<Vec<Planned>> {
         let mapping = &*target.container.mapping;
         let context = Context {

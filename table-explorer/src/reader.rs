@@ -3,6 +3,7 @@
 mod counted;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use table_core::query::{EntityRef, Select};
 use table_core::{
@@ -11,7 +12,6 @@ use table_core::{
 use table_inspect::TypeSelection;
 
 use crate::failure::Result;
-use crate::state::State;
 
 pub(crate) use counted::Counted;
 
@@ -77,8 +77,9 @@ pub(crate) async fn request(
 }
 
 impl Reader {
-    pub(crate) fn new(state: &State) -> Self {
-        Self { store: Counted::new(state.source.tables.clone(), Arc::clone(&state.omitted)) }
+    /// Creates a reader. The rows that the store omits are also added to `omitted_in_total`.
+    pub(crate) fn new(store: DynTableStore, omitted_in_total: Arc<AtomicU64>) -> Self {
+        Self { store: Counted::new(store, omitted_in_total) }
     }
 
     pub(crate) fn cost(&self) -> Cost {

@@ -9,7 +9,6 @@ use http::{HeaderValue, Method, Response, StatusCode};
 use crate::assets;
 use crate::failure::{Failure, Result};
 use crate::pages::{self, Context};
-use crate::reader::Reader;
 use crate::request::Request;
 use crate::response::{self, Body};
 use crate::session;
@@ -27,7 +26,7 @@ pub(crate) async fn answer(state: &Arc<State>, request: http::Request<Bytes>, ho
         Ok(known) => known,
         Err(failure) => return pages::failure::outside(&failure),
     };
-    let reader = Reader::new(state);
+    let reader = state.reader();
     let context = Context { state, request: &request, known, reader };
     match page(&context).await {
         Ok(response) => response,

@@ -11,6 +11,7 @@ use table_inspect::load::PartitionLoad;
 use crate::catalog::Catalog;
 use crate::growth::Growth;
 use crate::notebook::Notebook;
+use crate::reader::Reader;
 use crate::session::Session;
 use crate::store_names::StoreNames;
 
@@ -119,4 +120,11 @@ pub(crate) struct State {
     /// The number of rows that the store omitted from the reads of all pages.
     pub(crate) omitted: Arc<AtomicU64>,
     pub(crate) is_writable: bool,
+}
+
+impl State {
+    /// Creates a reader, which counts the requests and rows of one page.
+    pub(crate) fn reader(&self) -> Reader {
+        Reader::new(self.source.tables.clone(), Arc::clone(&self.omitted))
+    }
 }

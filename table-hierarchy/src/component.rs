@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-/// The value of one level of a partition key. Values of different types form different keys (EPK-3): the string `1`, the number 1 and a missing value are three
-/// different keys.
+/// The value of one level of a partition key.
+///
+/// Values of different types form different keys (EPK-3). For example, the string `1`, the number 1 and a missing value are three different keys.
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk};

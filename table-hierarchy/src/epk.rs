@@ -1,4 +1,4 @@
-//! Effective partition keys. An effective partition key concatenates the hashes of a key's levels, and determines the physical partition.
+//! Effective partition keys. An effective partition key consists of the hashes of a key's levels, and determines the physical partition.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -12,9 +12,9 @@ use table_core::{Error, ErrorCode, Result};
 /// The size of one level's hash, in bytes.
 const WIDTH: usize = 16;
 
-/// An effective partition key. It is computed from a complete key or from a prefix of its levels, or marks a bound between physical partitions.
+/// An effective partition key of a complete key or of a prefix of its levels. It can also be a bound between physical partitions.
 ///
-/// Bounds can differ in length. Comparison, equality and hashing ignore trailing zeros (MAP-6, MAP-7).
+/// Bounds can have different lengths. Comparison, equality and hashing ignore trailing zeros (MAP-6, MAP-7).
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk};
@@ -38,8 +38,9 @@ enum Bytes {
 impl Epk {
     /// The inclusive lower bound of all effective partition keys: the empty byte sequence.
     pub const START: Self = Self(Bytes::Start);
-    /// The exclusive upper bound of all effective partition keys: `FF`. The first byte of a level's hash is at most `3F` (EPK-6), so every key is less than
-    /// this bound.
+    /// The exclusive upper bound of all effective partition keys: `FF`.
+    ///
+    /// The first byte of a level's hash is at most `3F` (EPK-6), so every key is less than this bound.
     pub const END: Self = Self(Bytes::End);
 
     /// Returns the effective partition key of the given levels: one hash per level (EPK-11). Without levels, returns [`START`](Self::START) (EPK-12).
@@ -71,7 +72,7 @@ impl Epk {
         }
     }
 
-    /// Returns the key's bytes, clamped to the hash space. For a bound after all keys, returns the exclusive end of that space (EPK-6).
+    /// Returns the key's bytes, clamped to the hash space. For a bound after all keys, returns the exclusive end of the hash space (EPK-6).
     pub(crate) fn inside(&self) -> &[u8] {
         self.as_bytes().min(&[0x40])
     }
@@ -83,9 +84,9 @@ impl Epk {
         bytes.get(..bytes.len() - zeros).unwrap_or_default()
     }
 
-    /// Returns the smallest key with `levels` levels that is greater than this key: this key, padded to the width of `levels` hashes, plus one (MAP-9).
+    /// Returns the smallest key with `levels` levels that is greater than this key (MAP-9). It is this key, padded to the width of `levels` hashes, plus one.
     ///
-    /// Returns [`END`](Self::END) if this key is longer than that width, or if it is already the greatest key of that width.
+    /// Returns [`END`](Self::END) if this key is longer than that width, or is the greatest key of that width.
     #[must_use]
     pub fn successor(&self, levels: usize) -> Self {
         let mut bytes = self.significant().to_vec();
@@ -103,7 +104,7 @@ impl Epk {
         Self::END
     }
 
-    /// Returns the exclusive end of the range of keys with this prefix: the prefix followed by `FF`. No level's hash starts with `FF` (RT-2).
+    /// Returns the exclusive end of the range of keys with this prefix: the prefix followed by `FF`. No hash of a level starts with `FF` (RT-2).
     pub(super) fn end_of_prefix(&self) -> Self {
         let mut bytes = self.as_bytes().to_vec();
         bytes.push(0xFF);

@@ -14,7 +14,7 @@ pub(super) fn murmur3_x64_128(bytes: &[u8]) -> (u64, u64) {
         h2 ^= mix_second(k2);
         h2 = h2.rotate_left(31).wrapping_add(h1).wrapping_mul(5).wrapping_add(0x3849_5ab5);
     }
-    // Padding the last block with zeros does not change the hash, because mixing a zero word has no effect.
+    // Padding the last block with zeros does not change the hash, because a zero word has no effect.
     let mut last = [0; 16];
     for (to, from) in last.iter_mut().zip(tail) {
         *to = *from;

@@ -9,8 +9,9 @@ use table_core::schema::{EntitySchema, KeyPiece};
 /// The character that ends a level in a `PartitionKey`.
 const END: char = '!';
 
-/// Returns the names of the fields that form the levels of an entity's partition key, in order. The list is empty if the `PartitionKey` is a single level
-/// (HPK-42).
+/// Returns the names of the fields that form the levels of an entity's partition key, in order.
+///
+/// The list is empty if the whole `PartitionKey` is one level (HPK-42).
 ///
 /// ```
 /// use table_core::Entity;
@@ -25,7 +26,7 @@ const END: char = '!';
 /// ```
 #[must_use]
 pub fn level_names(schema: &EntitySchema) -> Vec<&'static str> {
-    // Each level must consist of a single field whose values cannot contain the terminator.
+    // Each level must consist of one field, and its values must not contain the terminator.
     let level = |pieces: &[KeyPiece]| match pieces {
         [KeyPiece::Field { field, form, .. }, KeyPiece::Literal("!")] if !form.alphabet.contains(END) => {
             Some(*field)
@@ -36,7 +37,7 @@ pub fn level_names(schema: &EntitySchema) -> Vec<&'static str> {
     levels.filter(|levels| levels.len() > 1).unwrap_or_default()
 }
 
-/// Returns the leading levels that all `PartitionKey`s in a range have in common.
+/// Returns the first levels, as far as all `PartitionKey`s in a range share them.
 ///
 /// ```
 /// use table_hierarchy::common_levels;
@@ -60,7 +61,7 @@ pub fn common_levels(range: &TextRange) -> Vec<String> {
     prefix.split_terminator(END).map(str::to_owned).collect()
 }
 
-/// Returns `true` if an upper bound is among the keys with the given prefix, or directly after the last of these keys.
+/// Returns `true` if an upper bound is a key with the given prefix. Also returns `true` if the bound comes directly after the last such key.
 fn lies_below(upper: &Bound<String>, prefix: &str) -> bool {
     match upper {
         Bound::Unbounded => false,

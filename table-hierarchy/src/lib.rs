@@ -1,9 +1,10 @@
 //! Hierarchical partition keys in Cosmos DB for NoSQL: key hashes and the physical partitions they select.
 //!
-//! A container has one to three levels. The [`Epk`] of a key is the concatenation of its level hashes, so keys with a common prefix form one range of hashes
-//! ([`EpkRange`]). Physical partitions are ranges that cover all hashes without gaps or overlaps ([`PartitionMap`]). A [`Route`] determines the partitions
-//! touched by a query. A [`Load`] computes the hot partitions and the next split from the load of each key. This package does not connect to a service.
-//! `table-cosmos` does, and it reads the ranges of a live container.
+//! A container has one to three levels. The [`Epk`] of a key consists of the hashes of its levels, so keys with a common prefix form one range of hashes
+//! ([`EpkRange`]). The physical partitions are ranges that cover all hashes without gaps or overlaps ([`PartitionMap`]). A [`Route`] determines which
+//! partitions a query touches. A [`Load`] computes the hot partitions and the next split from the load of each key.
+//!
+//! This package does not connect to a service. `table-cosmos` does, and reads the ranges of a live container.
 //!
 //! ```
 //! use table_hierarchy::{Component, Epk, EpkRange, PartitionMap};

@@ -1,7 +1,7 @@
-//! Models the load on physical partitions: how hot each one is, its share of the throughput, and the next split.
+//! Models the load on physical partitions. The model computes the utilization of each partition, its share of the throughput, and the next split.
 //!
-//! The service divides the throughput of a container evenly among its physical partitions, regardless of their load. It splits a partition that contains too
-//! much data, and it adds partitions if the requested throughput requires them. A hot key does not cause a split, so it stays hot (HPK-12, HPK-14).
+//! The service divides the throughput of a container evenly among its physical partitions, whatever their load is. It splits a partition that contains too much
+//! data. It also adds partitions if the requested throughput requires them. A hot key does not cause a split, so it stays hot (HPK-12, HPK-14).
 
 mod orders;
 
@@ -14,7 +14,7 @@ use table_core::{Error, ErrorCode, Result};
 
 /// The number of bytes in a gigabyte. The service uses decimal units.
 const GB: f64 = 1_000_000_000.0;
-/// The maximum number of partitions that a throughput may require. The model adds partitions one by one, so this limit bounds the running time.
+/// The maximum number of partitions that a throughput may require. The model adds partitions one at a time, so this limits the running time.
 const MOST_PARTITIONS: f64 = 1_000.0;
 /// The maximum number of splits in [`Load::settle`]. Each split adds a partition.
 const MOST_SPLITS: usize = 1_000;
@@ -23,7 +23,7 @@ const MOST_SPLITS: usize = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bounds {
-    /// The maximum size of the data under one partition key, in bytes. The service rejects writes that would exceed this size (LIM-1, HPK-17).
+    /// The maximum size of the data under one partition key, in bytes. The service rejects writes beyond this size (LIM-1, HPK-17).
     pub logical_bytes: f64,
     /// The maximum number of request units per second for one partition key (LIM-1).
     pub logical_ru: f64,
@@ -34,7 +34,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The documented limits: 20 GB per partition key, 50 GB per physical partition, and 10,000 request units per second for either.
+    /// The documented limits. A partition key has at most 20 GB, and a physical partition has at most 50 GB. Each has at most 10,000 request units per second.
     pub const SERVICE: Self = Self {
         logical_bytes: 20.0 * GB,
         logical_ru: 10_000.0,
@@ -42,7 +42,7 @@ impl Bounds {
         physical_ru: 10_000.0,
     };
 
-    /// Returns limits with the given sizes and the documented throughput, for examples and tests with little data.
+    /// Returns limits with the given sizes and the documented throughput. They are for examples and tests with little data.
     #[must_use]
     pub const fn of_bytes(logical: f64, physical: f64) -> Self {
         Self { logical_bytes: logical, physical_bytes: physical, ..Self::SERVICE }
@@ -52,7 +52,7 @@ impl Bounds {
 /// The load of one partition key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyLoad {
-    /// The key's level values.
+    /// The values of the key's levels.
     pub levels: Vec<String>,
     /// The number of bytes stored.
     pub bytes: f64,
@@ -79,8 +79,9 @@ pub struct Heat {
     pub ru: f64,
     /// The number of request units available per second: an even share of the container's throughput.
     pub share: f64,
-    /// The utilization of the partition: the used fraction of its storage or of its share of the throughput, whichever is greater. A partition above 1 is
-    /// throttled or split.
+    /// The utilization of the partition. It is the used fraction of the storage, or of the partition's share of the throughput, whichever is greater.
+    ///
+    /// A partition with a utilization above 1 is throttled or split.
     pub full: f64,
 }
 
@@ -102,7 +103,7 @@ pub struct NextSplit {
     pub cause: Cause,
     /// The time in seconds until the split is due, or 0 if it is already due.
     pub seconds: f64,
-    /// The bound between the two halves, or `None` if the partition cannot be split because all of its data has the same partition key (LIM-11).
+    /// The bound between the two halves. `None` if the partition cannot be split, because all its data has the same partition key (LIM-11).
     pub at: Option<Epk>,
 }
 
@@ -191,7 +192,8 @@ impl Load {
         (most / self.share()).max(1.0)
     }
 
-    /// Returns the maximum number of request units per second the container can serve if the load on all keys grows proportionally (the ceiling of HPK-12).
+    /// Returns the maximum number of request units per second that the container can serve. Assumes that the load on all keys grows in proportion (the ceiling
+    /// of HPK-12).
     #[must_use]
     pub fn ceiling(&self) -> f64 {
         let heat = self.heat();
@@ -238,8 +240,10 @@ impl Load {
         Heat { id, range: range.clone(), keys, bytes, growth, ru, share, full }
     }
 
-    /// Returns the partition keys that use at least the given fraction of their limits, each with the fraction it uses, fullest first. Once a key reaches a
-    /// fraction of 1, the service rejects writes to it or throttles its requests. A split does not help in this case; an additional level does (HPK-26).
+    /// Returns the partition keys that use at least the fraction `part` of their limits, fullest first. Each comes with the fraction it uses.
+    ///
+    /// Once a key reaches a fraction of 1, the service rejects writes to it or throttles its requests. A split does not help then, but an additional level does
+    /// (HPK-26).
     #[must_use]
     pub fn near(&self, part: f64) -> Vec<(&KeyLoad, f64)> {
         let mut near: Vec<(&KeyLoad, f64)> = self
@@ -256,10 +260,10 @@ impl Load {
         f64::max(load.bytes / self.bounds.logical_bytes, load.ru / self.bounds.logical_ru.min(self.share()))
     }
 
-    /// Returns the next split, or `None` if no split is due and no partition grows. Partitions that can be split take precedence over partitions that cannot.
+    /// Returns the next split, or `None` if no split is due and no partition grows. Partitions that can be split come before partitions that cannot.
     ///
-    /// If the throughput requires more partitions, the partition with the most data is split in the middle of its data. If its keys have no data, the split
-    /// leaves equally many keys on both sides. If no partition contains more than one key, the widest range is halved.
+    /// If the throughput requires more partitions, the partition with the most data is split in the middle of its data. If its keys have no data, each half
+    /// gets equally many keys. If no partition contains more than one key, the widest range is halved.
     #[must_use]
     pub fn next_split(&self) -> Option<NextSplit> {
         let heat = self.heat();
@@ -273,7 +277,7 @@ impl Load {
         self.throughput_split(&heat)
     }
 
-    /// Returns the next split that a partition's stored bytes cause. Returns `None` if the partition neither exceeds the limit nor grows.
+    /// Returns the next split that the stored bytes of a partition cause. Returns `None` if the partition is within the limit and does not grow.
     fn split_of(&self, heat: &Heat) -> Option<NextSplit> {
         let seconds = if heat.bytes > self.bounds.physical_bytes {
             0.0
@@ -287,7 +291,7 @@ impl Load {
     }
 
     fn throughput_split(&self, heat: &[Heat]) -> Option<NextSplit> {
-        // Each key counts as one additional byte. If a partition's keys have no data, it is split into halves with equally many keys.
+        // Each key counts as one extra byte. A partition whose keys have no data is therefore split into halves with equally many keys.
         let weight = |load: &KeyLoad| load.bytes + 1.0;
         let divisible = heat.iter().filter_map(|heat| {
             let at = self.middle(&heat.range, weight)?;
@@ -306,7 +310,7 @@ impl Load {
         self.throughput.is_some_and(|ru| ru > partitions * self.bounds.physical_ru)
     }
 
-    /// Returns the key at which a split divides the weight most evenly. Returns `None` if no key leaves some weight on both sides.
+    /// Returns the key at which a split divides the weight most evenly. Returns `None` if one side would always have no weight.
     fn middle(&self, range: &EpkRange, weight: impl Fn(&KeyLoad) -> f64) -> Option<Epk> {
         let whole = self.inside(range).map(|(_, load)| weight(load)).fold(0.0, |sum, weight| sum + weight);
         let half = whole / 2.0;
@@ -326,14 +330,14 @@ impl Load {
         best.map(|(_, epk)| epk.clone())
     }
 
-    /// Performs all due splits and returns them. A partition that is too large because of a single key is not split; [`near`](Self::near) lists such keys.
+    /// Performs all due splits and returns them. If a partition is too large because of a single key, it is not split. [`near`](Self::near) lists such keys.
     ///
     /// # Errors
-    /// `InvalidInput` if the throughput is not a number, or if it or the stored bytes need more than 1,000 partitions.
+    /// `InvalidInput` if the throughput is not a number. `InvalidInput` if the throughput or the stored bytes need more than 1,000 partitions.
     pub fn settle(&mut self) -> Result<Vec<NextSplit>> {
         let mut made = Vec::new();
         let needed = self.throughput.map_or(0.0, |ru| (ru / self.bounds.physical_ru).ceil());
-        // The condition is written this way, because `needed > MOST_PARTITIONS` would be `false` for NaN.
+        // Written this way because of NaN, for which `needed > MOST_PARTITIONS` would be `false`.
         let is_possible = needed <= MOST_PARTITIONS;
         if !is_possible {
             let message = format!(

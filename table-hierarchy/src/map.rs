@@ -18,7 +18,7 @@ pub struct Partition {
     pub id: u32,
     /// The partition's range of effective partition keys.
     pub range: EpkRange,
-    /// All direct and indirect ancestors: the partitions from which this one was split or merged (MAP-4).
+    /// All direct and indirect ancestors: the partitions from which splits and merges have created this one (MAP-4).
     pub parents: Vec<u32>,
 }
 
@@ -51,7 +51,7 @@ impl PartitionMap {
     #[must_use]
     pub fn even(count: u32) -> Self {
         let count = count.max(1);
-        // All keys are less than `40`, so they occupy only a quarter of the possible byte strings.
+        // All keys are less than `40`, so they use only a quarter of the possible byte strings.
         let bound = |at: u32| match at {
             0 => Epk::START,
             at if at == count => Epk::END,
@@ -67,7 +67,7 @@ impl PartitionMap {
         Self { partitions: (0..count).map(partition).collect(), next: count }
     }
 
-    /// Creates a map from a live container's ranges, which may be in any order.
+    /// Creates a map from the ranges of a live container. The ranges may be in any order.
     ///
     /// # Errors
     /// `InvalidInput` if the ranges have gaps or overlaps. In that case, read the ranges again (MAP-1).
@@ -96,7 +96,7 @@ impl PartitionMap {
         &self.partitions
     }
 
-    /// Returns the partition that contains a key: the last partition that starts at or before the key (MAP-5). A bound above all keys belongs to the last
+    /// Returns the partition that contains a key: the last partition that starts at or before the key (MAP-5). For a bound above all keys, returns the last
     /// partition.
     #[must_use]
     pub fn locate(&self, epk: &Epk) -> &Partition {
@@ -108,7 +108,7 @@ impl PartitionMap {
     /// Returns the partitions touched by a range.
     ///
     /// # Errors
-    /// `InvalidInput` if the range is empty. An empty range is a programming error, not an empty result (MAP-10).
+    /// `InvalidInput` if the range is empty. An empty range is a programming error, so it does not produce an empty result (MAP-10).
     pub fn overlaps(&self, range: &EpkRange) -> Result<&[Partition]> {
         let from = self.partitions.partition_point(|partition| partition.range.end() <= range.start());
         let to = self.partitions.partition_point(|partition| partition.range.start() < range.end());

@@ -1,4 +1,4 @@
-//! SVG diagrams of physical partitions. Each state is drawn as a bar that shows the ranges in order, coloured by their utilization.
+//! SVG diagrams of physical partitions. Each state is a bar that shows the ranges in order. The colour of a range shows its utilization.
 
 use std::fmt::Write as _;
 
@@ -13,8 +13,9 @@ const ROW: f64 = 88.0;
 /// The number of possible values for the first byte of a key. All of them are less than `40` (hexadecimal).
 const SPACE: f64 = 64.0;
 
-/// Renders named states, such as the states before and after a split, as an SVG picture. A partition is drawn at the position of its hash range. Its colour
-/// shows its utilization, from green to red; a partition without keys is grey.
+/// Renders named states as an SVG picture, for example the states before and after a split.
+///
+/// Each partition is drawn at the position of its hash range. Its colour shows its utilization, from green to red. A partition without keys is grey.
 ///
 /// ```
 /// use table_hierarchy::{Bounds, KeyLoad, Load, PartitionMap, picture};

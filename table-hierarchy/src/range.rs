@@ -30,7 +30,7 @@ impl EpkRange {
         Self { start, end }
     }
 
-    /// Returns the range of the keys that start with a prefix, `[E, E‖FF)` (RT-2). For an empty prefix, this is the range of all keys.
+    /// Returns the range of the keys that start with a prefix: `[E, E‖FF)` (RT-2). For an empty prefix, returns the range of all keys.
     #[must_use]
     pub fn of_prefix(levels: &[Component<'_>]) -> Self {
         let start = Epk::of(levels);
@@ -38,7 +38,7 @@ impl EpkRange {
         Self { start, end }
     }
 
-    /// Returns the range of a single key, `[E, E+1)` at the width of its levels (RT-1, MAP-9).
+    /// Returns the range of a single key: `[E, E+1)`, where 1 is added at the width of its levels (RT-1, MAP-9).
     #[must_use]
     pub fn of_key(levels: &[Component<'_>]) -> Self {
         let start = Epk::of(levels);
@@ -83,7 +83,7 @@ impl EpkRange {
     pub(crate) fn middle(&self) -> Epk {
         let (start, end) = (self.start.inside(), self.end.inside());
         let digit = |bytes: &[u8], at: usize| u16::from(bytes.get(at).copied().unwrap_or_default());
-        // Halving can shift the last bit into an additional byte, so the result is one byte longer than the longer bound.
+        // Halving can move the last bit into an additional byte. The result is therefore one byte longer than the longer bound.
         let length = start.len().max(end.len()) + 1;
         let mut sum: Vec<u16> = (0..length).map(|at| digit(start, at) + digit(end, at)).collect();
         for at in (1..length).rev() {

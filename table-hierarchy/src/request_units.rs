@@ -1,13 +1,14 @@
 //! Estimates request charges, in request units.
 
-/// The data points for interpolation: the size of an item in kilobytes, and the request units for reading and for writing the item.
+/// The data points for interpolation. Each is the size of an item in kilobytes, with the request units for reading and for writing it.
 const POINTS: [(f64, f64, f64); 4] =
     [(1.0, 1.0, 4.95), (16.0, 1.67, 9.52), (128.0, 9.95, 48.19), (1024.0, 145.9, 625.0)];
 /// The minimum and the maximum number of request units that each physical partition adds to a query (LIM-9).
 const PER_PARTITION: (f64, f64) = (2.0, 3.0);
 
-/// Returns the number of request units for a point read of an item. The charge is interpolated between published data points. An item smaller than the first
-/// data point costs as much as that point.
+/// Returns the number of request units for a point read of an item.
+///
+/// The charge is interpolated between published data points. For an item below the first data point, the charge is that of the first data point.
 ///
 /// ```
 /// assert_eq!(table_hierarchy::read_units(100), 1.0);
@@ -28,8 +29,7 @@ pub fn write_units(bytes: usize) -> f64 {
     along(bytes, |(size, _, write)| (size, write))
 }
 
-/// Returns the minimum and the maximum base charge, in request units, for a query on `partitions` physical partitions. The results of the query cost extra
-/// (LIM-9).
+/// Returns the minimum and maximum base charge of a query on `partitions` physical partitions, in request units. The results of the query cost extra (LIM-9).
 ///
 /// ```
 /// assert_eq!(table_hierarchy::query_units(64), (128.0, 192.0));

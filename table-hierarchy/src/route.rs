@@ -7,23 +7,23 @@ use std::fmt;
 use crate::{Component, EpkRange, PartitionMap};
 use table_core::Result;
 
-/// The maximum number of ranges in one query. If the values of a level would need more ranges, the level does not narrow the query and only filters the results
-/// (RT-9).
+/// The maximum number of ranges in one query. If the values of a level would need more ranges, the level only filters the results, and does not narrow the
+/// query (RT-9).
 const MOST_RANGES: usize = 256;
 
 /// A query's condition on one level of the partition key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fixed<'a> {
-    /// The level has no condition that narrows the ranges. Hashes do not preserve order, so a range of values or a prefix narrows nothing (RT-11).
+    /// The level has no condition that narrows the ranges. This includes a range of values and a prefix, because hashes do not preserve order (RT-11).
     Not,
     /// The level has one of the given values (RT-8).
     To(Vec<Component<'a>>),
 }
 
-/// The class of a query. The class depends on the levels fixed by the query, not on the current number of partitions (HPK-39).
+/// The class of a query. It depends on which levels the query fixes, not on the current number of partitions (HPK-39).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RouteClass {
-    /// The query's conditions exclude each other, so it touches no partition.
+    /// The conditions of the query exclude each other, so it touches no partition.
     Empty,
     /// Every level has a single value, so the query touches one partition (RT-1).
     SinglePartition,
@@ -60,9 +60,9 @@ impl fmt::Display for RouteClass {
 pub struct Touched {
     /// The number of the partition.
     pub id: u32,
-    /// The requested part of the partition's range (RT-4).
+    /// The part of the partition's range that is requested (RT-4).
     pub range: EpkRange,
-    /// `true` if the entire partition is requested. In this case, the request needs no bounds.
+    /// `true` if the entire partition is requested. The request then needs no bounds.
     pub whole: bool,
 }
 
@@ -89,7 +89,7 @@ pub struct Route {
     pub depth: usize,
     /// The requested ranges, disjoint and in order.
     pub ranges: Vec<EpkRange>,
-    /// The touched partitions, in order. A partition touched by two ranges occurs twice.
+    /// The touched partitions, in order. A partition that two ranges touch occurs twice.
     pub touched: Vec<Touched>,
     /// The number of partitions in the container.
     pub total: usize,
@@ -98,7 +98,7 @@ pub struct Route {
 }
 
 impl Route {
-    /// Returns the route of a query. `levels` contains the conditions of the query, starting with the first level.
+    /// Returns the route of a query. `levels` contains the query's condition on each level, starting with the first level.
     ///
     /// # Errors
     /// `InvalidInput` if the map has gaps. This cannot happen, because a `PartitionMap` has no gaps.
@@ -166,7 +166,7 @@ fn touched(ranges: &[EpkRange], map: &PartitionMap) -> Result<Vec<Touched>> {
     Ok(touched)
 }
 
-/// Returns the distinct values of a level. Stops once the values outnumber the ranges allowed in a query.
+/// Returns the distinct values of a level. Stops when the number of values exceeds the number of ranges allowed in a query.
 fn different<'s, 'a>(values: &'s [Component<'a>]) -> Vec<&'s Component<'a>> {
     let mut found = Vec::new();
     for value in values {
@@ -180,8 +180,7 @@ fn different<'s, 'a>(values: &'s [Component<'a>]) -> Vec<&'s Component<'a>> {
     found
 }
 
-/// Returns the Cartesian product of the levels' values as keys, and the number of levels used. Stops before the first level whose
-/// values would need too many ranges.
+/// Returns all combinations of the levels' values as keys, and the number of levels used. Stops before the first level whose values would need too many ranges.
 fn product<'a>(sets: &[&[Component<'a>]], reasons: &mut Vec<String>) -> (usize, Vec<Vec<Component<'a>>>) {
     let mut keys: Vec<Vec<Component<'a>>> = vec![Vec::new()];
     for (depth, values) in sets.iter().enumerate() {

@@ -1,5 +1,6 @@
-//! Detection of tables with derived rows, such as index rows, copies and feed entries. The schema of a table can declare derived rows, and a table can store
-//! derived rows of other tables. Plain writes would make the derived rows inconsistent.
+//! Detection of tables with derived rows, such as index rows, copies and feed entries.
+//!
+//! The schema of a table can declare derived rows. A table can also store the derived rows of other tables. Plain writes would make derived rows inconsistent.
 
 mod guard;
 mod part;
@@ -16,7 +17,7 @@ pub use guard::{guard_writes, require_state};
 pub use part::{WidePart, part_of, refuse_torn_part};
 pub use stored_parts::stored_parts;
 
-/// The PartitionKey and RowKey of a view's state row, which identifies tables that contain a view.
+/// The PartitionKey and RowKey of the state row of a view. A table with this row contains a view.
 pub const VIEW: (&str, &str) = ("view", "\u{FFFC}view_state");
 
 /// Returns `true` for a table that registers schemas, outboxes or feeds.
@@ -32,9 +33,9 @@ pub fn declared(schema: &StoredSchema) -> Vec<String> {
     indexes.chain(schema.keeps.iter().cloned()).collect()
 }
 
-/// Returns the derived rows declared by a schema outside the entity's partition: copies, feeds, and indexes with a separate PartitionKey or table.
+/// Returns the derived rows that a schema declares outside the entity's partition. They are copies, feeds, and indexes with a separate PartitionKey or table.
 ///
-/// Feed entries are in the entity's partition, but partitions with a feed are listed in a separate table.
+/// Feed entries are in the entity's partition. However, partitions with a feed are listed in a separate table.
 #[must_use]
 pub fn remote(schema: &StoredSchema) -> Vec<String> {
     let is_remote =
@@ -43,11 +44,13 @@ pub fn remote(schema: &StoredSchema) -> Vec<String> {
     indexes.chain(schema.keeps.iter().cloned()).collect()
 }
 
-/// Returns a description of a table with only derived rows: a registry, an index of another table, or a view. Returns `None` for any other table.
+/// Returns a description of a table that contains only derived rows. Such a table is a registry, an index of another table, or a view. Returns `None` for other
+/// tables.
 ///
 /// # Errors
-/// Any error from the store. `Corrupted` or `FormatTooNew` if this version cannot read a schema that may describe the table. This can be a schema of this
-/// table, a schema whose text names this table, or, if the table has no schema, any schema.
+/// - Any error from the store.
+/// - `Corrupted` or `FormatTooNew` if this version cannot read a schema that may describe the table. It may be a schema of this table, or a schema whose text
+///   names this table. If the table has no schema, it may be any schema.
 pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<String>> {
     if is_registry(table) {
         return Ok(Some(format!("table {table} stores the registrations of programs")));
@@ -75,7 +78,7 @@ pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<
     }
 }
 
-/// Returns a description of the table if `schema` belongs to another table and stores an index in this one.
+/// Returns a description of the table if `schema` belongs to another table but stores an index in this one.
 #[must_use]
 pub fn index_in(schema: &StoredSchema, table: &TableName) -> Option<String> {
     let is_in = |name: &str| name.eq_ignore_ascii_case(table.as_str());
@@ -85,11 +88,13 @@ pub fn index_in(schema: &StoredSchema, table: &TableName) -> Option<String> {
     Some(format!("table {table} stores index {name} of {entity} in table {of}"))
 }
 
-/// Checks that plain rows may be written to a table: no stored schema of the table declares derived rows, and the table does not consist of derived rows. If
-/// `bypass_derived` is `true`, nothing is checked.
+/// Checks that plain rows may be written to a table. No stored schema of the table may declare derived rows, and the table must not consist of derived rows.
+///
+/// If `bypass_derived` is `true`, nothing is checked.
 ///
 /// # Errors
-/// `Derived`, with the declarations or the table's [`purpose`], if the check fails. Any error from [`purpose`].
+/// - `Derived` if the check fails. The error contains the declarations, or the table's [`purpose`].
+/// - Any error from [`purpose`].
 pub async fn refuse_plain_writes(
     store: &DynTableStore,
     table: &TableName,
@@ -111,7 +116,8 @@ pub async fn refuse_plain_writes(
 /// Checks that no stored schema of a table declares derived rows.
 ///
 /// # Errors
-/// `Derived`, with the declarations, if a schema declares derived rows. Any error from the store.
+/// - `Derived` if a schema declares derived rows. The error contains the declarations.
+/// - Any error from the store.
 pub async fn refuse_declared(store: &DynTableStore, table: &TableName) -> Result<()> {
     refuse_declarations(table, &keys::schemas(store, table).await?)
 }
@@ -119,7 +125,7 @@ pub async fn refuse_declared(store: &DynTableStore, table: &TableName) -> Result
 /// Checks that none of a table's schemas declares derived rows.
 ///
 /// # Errors
-/// `Derived`, with the declarations of the first such schema, if a schema declares derived rows.
+/// `Derived` if a schema declares derived rows. The error contains the declarations of the first such schema.
 pub fn refuse_declarations(table: &TableName, schemas: &[StoredSchema]) -> Result<()> {
     for schema in schemas {
         let declared = declared(schema);
@@ -141,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    /// A schema that declares an index in another table, and contains a line that only later releases write.
+    /// A schema that declares an index in another table. It also contains a line that only later releases write.
     const LATER: &str = "schema 1\nentity Later\ntable Lates\nPartitionKey p text 0..512 ordered legal\nproperty Names Edm.String\n\
         index ByCity copies sparse\nindex ByCity table Cities\nindex ByCity RowKey Town text 0..512 ordered legal\n\
         elsewhere Directory\nindex ByCity mirror Mirrors\n";
@@ -157,7 +163,7 @@ mod tests {
             let layouts = engine.untyped(LAYOUTS).unwrap().create_if_missing().await.unwrap();
             layouts.insert(&TableEntity::new("lates", "E").unwrap().with("Schema", LATER)).await.unwrap();
             layouts.insert(&TableEntity::new("news", "E").unwrap().with("Schema", NEWER)).await.unwrap();
-            // Some of these table names occur in the schema texts as ordinary words.
+            // Some of these table names occur as ordinary words in the schema texts.
             let others = [
                 "Owns",
                 "Text",

@@ -6,7 +6,8 @@ pub enum Error {
     /// A condition that a key does not support, or a value that is invalid for a key part.
     #[error("{0}")]
     Condition(String),
-    /// A plain write to a table whose schema declares derived rows, or a plain write that would make a wide entity or a sequence inconsistent.
+    /// A plain write that would make derived rows inconsistent. The schema of the table declares derived rows, or the write would break a wide entity or a
+    /// sequence.
     #[error("{0}")]
     Derived(String),
     /// An error from the store.

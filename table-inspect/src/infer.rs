@@ -1,7 +1,7 @@
-//! Inference of declarations that match the rows of an existing table.
+//! Infers declarations that match the rows of an existing table.
 //!
-//! Rows are grouped into kinds by `EntityType` and key prefix. Within a kind, keys are split at literals shared by all rows, and at separators that occur
-//! equally often in all rows. A part is recognised as digits, ticks, a date or a GUID only if the codec reproduces it byte for byte in every row. All other
+//! Rows are grouped into kinds by `EntityType` and key prefix. Within a kind, keys are split at literals that all rows share, and at separators that occur
+//! equally often in all rows. A part is recognised as digits, ticks, a date or a GUID only if the codec reproduces its text exactly in every row. All other
 //! parts are strings.
 
 mod key;
@@ -33,7 +33,7 @@ pub struct Kind {
     pub properties: Vec<Property>,
     /// The number of sampled rows of this kind.
     pub rows: usize,
-    /// Notes about uncertain parts of the declaration.
+    /// Notes about parts of the declaration that are uncertain.
     pub notes: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ pub struct Inference {
     pub table: String,
     /// The kinds, most frequent first.
     pub kinds: Vec<Kind>,
-    /// The keys of rows that belong to no kind, because too few rows are similar to them.
+    /// The keys of rows that belong to no kind, because too few other rows are similar to them.
     pub unexplained: Vec<(String, String)>,
     /// The number of sampled rows.
     pub rows: usize,
@@ -119,9 +119,9 @@ fn of_group(group: &Group<'_>, names: &mut name::Names) -> Kind {
     Kind { name, kind: group.kind.clone(), partition_key, row_key, properties, rows: rows.len(), notes }
 }
 
-/// Returns a note about a part whose codec is uncertain because the part has only a few distinct values.
+/// Returns a note if the codec of a part is uncertain. It is uncertain if the part has only a few distinct values.
 fn doubt(piece: &Piece) -> Option<String> {
-    /// The minimum number of distinct values for a matching codec to be considered reliable.
+    /// The minimum number of distinct values at which a matching codec is considered reliable.
     const ENOUGH: usize = 5;
     let Piece::Part { field, codec, texts, .. } = piece else { return None };
     let different = texts.iter().collect::<std::collections::HashSet<_>>().len();

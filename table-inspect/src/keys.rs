@@ -1,4 +1,4 @@
-//! Key parts, as described by stored schemas: splitting keys, showing parts to users, and converting conditions on parts to key ranges.
+//! Key parts, as described by stored schemas. Splits keys into parts, shows parts to users, and converts conditions on parts to key ranges.
 
 mod accepted;
 mod codec;
@@ -31,7 +31,8 @@ pub const SCHEMAS: &str = table_core::table::LAYOUTS;
 /// Reads the stored schemas of a table, one per entity type. The list is empty if no program has opened the table with a schema.
 ///
 /// # Errors
-/// Any error from the store. `Corrupted` or `FormatTooNew` if this version cannot read a schema.
+/// - Any error from the store.
+/// - `Corrupted` or `FormatTooNew` if this version cannot read a schema.
 pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<StoredSchema>> {
     let stored = read_schemas(store, KeyRange::partition(table.folded())).await?;
     stored.into_iter().map(|stored| stored.schema).collect()
@@ -46,11 +47,13 @@ pub async fn all_schemas(store: &DynTableStore) -> Result<Vec<(String, StoredSch
     stored.into_iter().map(|stored| Ok((stored.table, stored.schema?))).collect()
 }
 
-/// Reads the stored schemas that can describe rows of a table: the table's own schemas, and other tables' schemas that store an index in it. Each comes with
-/// the lower-case name of its table.
+/// Reads the stored schemas that can describe rows of a table. These are the table's own schemas, and the schemas of other tables that store an index in it.
+///
+/// Each schema comes with the lower-case name of its table.
 ///
 /// # Errors
-/// Any error from the store. `Corrupted` or `FormatTooNew` if this version cannot read one of these schemas.
+/// - Any error from the store.
+/// - `Corrupted` or `FormatTooNew` if this version cannot read one of these schemas.
 pub async fn schemas_of_rows(
     store: &DynTableStore,
     table: &TableName,
@@ -73,8 +76,9 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Returns `true` if the schema can describe rows of a table: it is a schema of this table or stores an index in it. An unreadable schema is assumed to do
-    /// so if one of its unreadable lines contains the table's name.
+    /// Returns `true` if the schema can describe rows of a table. It must be a schema of this table, or store an index in it.
+    ///
+    /// An unreadable schema is assumed to do so if one of its unreadable lines contains the table's name.
     #[must_use]
     pub fn may_describe(&self, table: &TableName) -> bool {
         let is_name = |word: &str| word.eq_ignore_ascii_case(table.as_str());
@@ -86,7 +90,7 @@ impl Stored {
     }
 }
 
-/// Returns `true` if a schema line may name a table. In a readable line, only the word after `table` counts.
+/// Returns `true` if a schema line may name a table. If the line is readable, only the word after `table` counts.
 fn may_name(line: &str, is_name: impl Fn(&str) -> bool) -> bool {
     let words: Vec<&str> = line
         .split(|character: char| !character.is_ascii_alphanumeric())
@@ -95,7 +99,7 @@ fn may_name(line: &str, is_name: impl Fn(&str) -> bool) -> bool {
     if is_readable(line) {
         words.windows(2).any(|pair| matches!(pair, ["table", name] if is_name(name)))
     } else {
-        // The first word is a keyword. In an index line, the second is the index name.
+        // The first word is a keyword. The second word of an index line is the name of the index.
         let begin = if words.first() == Some(&"index") { 2 } else { 1 };
         words.into_iter().skip(begin).any(is_name)
     }
@@ -104,7 +108,7 @@ fn may_name(line: &str, is_name: impl Fn(&str) -> bool) -> bool {
 /// Returns `true` if this version can read a schema line.
 fn is_readable(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
-    // Some index lines are valid only after the index is declared.
+    // Some index lines are valid only after the declaration of the index.
     let index = match words.as_slice() {
         [] | ["schema", _] => return true,
         ["index", name, ..] => name,
@@ -146,7 +150,7 @@ async fn read_schemas(store: &DynTableStore, keys: KeyRange) -> Result<Vec<Store
     }
 }
 
-/// Reads a schema from its row, whose properties contain the text in chunks of at most 32,000 characters. Returns `None` for an internal row.
+/// Reads a schema from its row. The properties of the row contain the text in chunks of at most 32,000 characters. Returns `None` for an internal row.
 ///
 /// # Errors
 /// `Corrupted` or `FormatTooNew` if this version cannot read the schema.
@@ -176,7 +180,7 @@ pub struct Part {
     pub value: String,
 }
 
-/// Returns the name of a key part's source, as shown to users.
+/// Returns the name of the source of a key part, as shown to users.
 #[must_use]
 pub fn name_of(source: &Source) -> &str {
     match source {
@@ -207,7 +211,7 @@ pub fn fits(pieces: &[StoredPiece], text: &str) -> bool {
     split::split(pieces, text).is_some()
 }
 
-/// Returns the sources, codecs and encoded values of a key's parts, or `None` if the key does not match these pieces.
+/// Returns the parts of a key, each with its source, codec and encoded value. Returns `None` if the key does not match these pieces.
 #[must_use]
 pub fn parts(pieces: &[StoredPiece], text: &str) -> Option<Vec<(Source, String, String)>> {
     let parts = split::split(pieces, text)?;

@@ -1,4 +1,4 @@
-//! Kinds of rows, determined by key: entities, index rows, and the library's internal rows.
+//! Kinds of rows: entities, index rows, and the library's internal rows. The kind of a row depends on its key.
 
 use table_core::limits::SELECT_NAMES;
 use table_core::query::{KeyRange, Select, TextRange};
@@ -25,7 +25,7 @@ pub enum Kind<'a> {
 }
 
 impl PartialEq for Kind<'_> {
-    /// Compares the schemas by content, unless they are the same object.
+    /// Compares schemas by content. Two references to the same schema are equal without a comparison.
     fn eq(&self, other: &Self) -> bool {
         fn is_same<T: PartialEq>(one: &T, other: &T) -> bool {
             std::ptr::eq(one, other) || one == other
@@ -69,9 +69,11 @@ impl Kind<'_> {
 
 /// Classifies a row of `table`. `schemas` are the schemas of all tables in the store.
 ///
-/// If several schemas match the keys, the schema whose kind is the row's `EntityType` is preferred, then schemas without a kind and indexes. Ties are resolved
-/// by the number of literal characters. A row that matches the keys of a schema with a kind but has a different `EntityType` is `Unknown`, unless an index or a
-/// schema that declares `EntityType` as a property also matches it.
+/// Several schemas may match the keys. Then the schema whose kind is the row's `EntityType` comes first, followed by schemas without a kind and indexes. Among
+/// equals, the schema with the most literal characters comes first.
+///
+/// If the keys match a schema with a kind, but the row has a different `EntityType`, the row is `Unknown`. It is not `Unknown` if an index, or a schema that
+/// declares `EntityType` as a property, also matches it.
 ///
 /// ```
 /// use table_core::TableEntity;
@@ -98,7 +100,7 @@ pub struct Kinds<'a> {
 }
 
 impl<'a> Kinds<'a> {
-    /// Collects the kinds of rows declared for `table` by the schemas of all tables in the store.
+    /// Collects the kinds of rows that the schemas of all tables in the store declare for `table`.
     #[must_use]
     pub fn new(table: &str, schemas: &'a [(String, StoredSchema)]) -> Self {
         Self { patterns: patterns(table, schemas, |kind| kind) }
@@ -122,8 +124,8 @@ impl<'a> Kinds<'a> {
         self.patterns.of_keys(partition_key, row_key, entity_type).copied().unwrap_or(Kind::Unknown)
     }
 
-    /// Adds `EntityType`, which [`of`](Self::of) reads, to the properties in `shown`. Returns `shown` unchanged if no kind has an `EntityType`, or if a query
-    /// cannot select one more property.
+    /// Adds `EntityType` to the properties in `shown`, because [`of`](Self::of) reads it. Returns `shown` unchanged if no kind has an `EntityType`, or if a
+    /// query cannot select one more property.
     ///
     /// ```
     /// use table_core::query::Select;
@@ -148,7 +150,7 @@ impl<'a> Kinds<'a> {
     }
 }
 
-/// Returns a table's key patterns, each with the value returned by `describe` for its kind. `schemas` are the schemas of all tables in the store.
+/// Returns the key patterns of a table. Each has the value that `describe` returns for its kind. `schemas` are the schemas of all tables in the store.
 ///
 /// See [`Patterns`] for an example.
 pub fn patterns<'a, T>(
@@ -168,7 +170,7 @@ pub fn patterns<'a, T>(
     Patterns::new(of_table(table, schemas).filter_map(pattern).collect())
 }
 
-/// Returns the `EntityType` values of a type's entities.
+/// Returns the `EntityType` values that the entities of a type can have.
 fn entity_type_of(schema: &StoredSchema) -> EntityType {
     match &schema.kind {
         Some(kind) => EntityType::Only(kind.clone()),
@@ -177,7 +179,7 @@ fn entity_type_of(schema: &StoredSchema) -> EntityType {
     }
 }
 
-/// Returns the kinds of rows declared for a table by the store's schemas: for each schema, its entities, then its index rows.
+/// Returns the kinds of rows that the schemas of the store declare for a table. For each schema, its entities come first, then its index rows.
 pub fn of_table<'a>(table: &str, schemas: &'a [(String, StoredSchema)]) -> impl Iterator<Item = Kind<'a>> {
     let folded = table.to_ascii_lowercase();
     schemas.iter().flat_map(move |(of, schema)| {
@@ -229,7 +231,7 @@ pub struct IndexRow<'a> {
     pub keys: KeyRange,
 }
 
-/// Returns the locations of an entity's index rows. An index is omitted if the entity has no value for a part of the index key.
+/// Returns the locations of the index rows of an entity. An index is omitted if the entity lacks a value for a part of the index key.
 #[must_use]
 pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<IndexRow<'a>> {
     let key = entity.key();
@@ -267,7 +269,7 @@ pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<Ind
     schema.indexes.iter().filter_map(row).collect()
 }
 
-/// Returns the key of the entity that an index row was copied from. Returns `None` if the row is a list of keys or does not contain all parts of the entity's
+/// Returns the key of the entity from which an index row was copied. Returns `None` if the row is a list of keys, or does not contain all parts of the entity's
 /// key.
 #[must_use]
 pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> Option<EntityKey> {
@@ -294,12 +296,12 @@ impl KeyParts {
         Self(keys.iter().flat_map(|(pieces, text)| keys::parts(pieces, text).unwrap_or_default()).collect())
     }
 
-    /// Returns `true` if the keys contain a part of the same field as `piece`.
+    /// Returns `true` if a part of the keys has the same field as `piece`.
     fn has(&self, piece: &StoredPiece) -> bool {
         self.0.iter().any(|(source, ..)| keys::name_of(source) == name_of(piece))
     }
 
-    /// Returns the text of a literal, or the encoded value of the key part with the same field and codec as `piece`.
+    /// Returns the text of a literal. For a part, returns the encoded value of the key part with the same field and codec.
     fn text(&self, piece: &StoredPiece) -> Option<String> {
         let StoredPiece::Part { source, codec, .. } = piece else {
             return Some(literal_of(piece).to_owned());
@@ -310,7 +312,7 @@ impl KeyParts {
         self.0.iter().find(is_same).map(|(.., text)| text.clone())
     }
 
-    /// Returns the human-readable value of the field of `piece`, if a key part determines it.
+    /// Returns the human-readable value of the field of `piece`. Returns `None` if no key part determines it.
     fn value(&self, piece: &StoredPiece) -> Option<String> {
         let determines = |(source, codec, _): &&(Source, String, String)| {
             keys::name_of(source) == name_of(piece) && !keys::is_derived(codec)
@@ -319,14 +321,14 @@ impl KeyParts {
     }
 }
 
-/// Encodes a value. Returns `None` if the part cannot have the value, or if only the program can compute the encoding.
+/// Encodes a value. Returns `None` if the part cannot have the value, or if only the program can compute its encoding.
 fn encoded(piece: &StoredPiece, value: Option<String>) -> Option<String> {
     let StoredPiece::Part { codec, .. } = piece else { return None };
     let value = value.filter(|_| !keys::is_derived(codec))?;
     keys::row_range(std::slice::from_ref(piece), |_| Some(&value)).single().map(str::to_owned)
 }
 
-/// Returns the encoded value of a part that the index row's key lacks. `text` is the value of the property that stores the part.
+/// Returns the encoded value of a part that is not in the index row's key. `text` is the value of the property that stores the part.
 fn stored(piece: &StoredPiece, text: String) -> Option<String> {
     let StoredPiece::Part { codec, form, .. } = piece else { return None };
     let fits = (form.min..=form.max).contains(&text.encode_utf16().count())

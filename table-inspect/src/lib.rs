@@ -1,5 +1,6 @@
-//! Inspection of tables through their stored schemas: splitting keys into parts, classifying rows, converting values to text, and inferring declarations from
-//! rows.
+//! Inspection of tables through their stored schemas.
+//!
+//! The package splits keys into parts, classifies rows, converts values to text, and infers declarations from rows.
 //!
 //! ```
 //! use table_core::EntityKey;

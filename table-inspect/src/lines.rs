@@ -17,7 +17,7 @@ use table_core::TableEntity;
 
 use crate::record::{FileError, Record, Rejected, Result};
 
-/// The maximum size of one line, in bytes. It bounds memory use and is far larger than any entity.
+/// The maximum size of one line, in bytes. It limits memory use, and is far larger than any entity.
 const LINE: u64 = 16 << 20;
 
 /// Writes one entity as a line.
@@ -48,7 +48,7 @@ impl<R: BufRead> LineReader<R> {
         self.line
     }
 
-    /// Skips the rest of an overlong line, and returns its rejection.
+    /// Skips the rest of a line that is too long, and returns the error for the record.
     fn skip_line(&mut self) -> Result<Record> {
         loop {
             let found = self.input.fill_buf()?;

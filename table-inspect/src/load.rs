@@ -1,4 +1,4 @@
-//! Partition load: request counts per partition, in bounded memory.
+//! The load of partitions: request counts per partition, in limited memory.
 
 mod ring;
 mod sketch;
@@ -16,9 +16,9 @@ pub use store::CountingStore;
 
 /// Request counts of a store's busiest partitions. Clones share the counts.
 ///
-/// At most [`COUNTED`] partitions are counted, selected by the "Space-Saving" algorithm with weights halved every ten minutes. A partition that receives more
-/// than one in [`COUNTED`] of the recent requests is always counted. A partition's counts start when it is selected and are exact from then on, so they are
-/// never too high.
+/// At most [`COUNTED`] partitions are counted. The "Space-Saving" algorithm selects them, with weights that are halved every ten minutes. A partition is always
+/// counted if it receives more than one in [`COUNTED`] of the recent requests. The counts of a partition start when it is selected, and are exact from then on.
+/// They are therefore never too high.
 ///
 /// ```
 /// use table_inspect::load::PartitionLoad;
@@ -65,7 +65,7 @@ impl PartitionLoad {
         self.sketch.lock().unwrap_or_else(PoisonError::into_inner).of(table, partition_key, now)
     }
 
-    /// Returns the number of requests to all partitions in the last minute, including requests to partitions that are not counted individually.
+    /// Returns the number of requests to all partitions in the last minute. It includes partitions that are not counted individually.
     #[must_use]
     pub fn last_minute(&self) -> u64 {
         let now = self.clock.now();
@@ -80,7 +80,7 @@ impl Default for PartitionLoad {
 }
 
 impl fmt::Debug for PartitionLoad {
-    /// Omits counts and keys, because keys are user data.
+    /// Omits the counts and the keys, because keys are user data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PartitionLoad").finish_non_exhaustive()
     }

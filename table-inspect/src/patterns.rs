@@ -1,4 +1,4 @@
-//! Classification of rows by key pattern.
+//! Classifies rows by the pattern of their keys.
 
 use std::cmp::Reverse;
 
@@ -12,11 +12,11 @@ use crate::reserved::RESERVED;
 
 /// A table's key patterns, each with a value of type `T` that describes matching rows. Created by [`kind::patterns`](crate::kind::patterns).
 ///
-/// If several patterns match a row's keys, the pattern of the type whose kind is the row's `EntityType` is preferred, then patterns of types without a kind.
-/// Ties are resolved by the number of literal characters. Internal rows match no pattern.
+/// Several patterns may match the keys of a row. Then the pattern of the type whose kind is the row's `EntityType` comes first, followed by patterns of types
+/// without a kind. Among equals, the pattern with the most literal characters comes first. Internal rows match no pattern.
 ///
-/// A row that matches the pattern of a type with a kind but has a different `EntityType` belongs to an unknown type. It then matches a type without a kind only
-/// if that type declares `EntityType` as a property.
+/// If a row matches the pattern of a type with a kind but has a different `EntityType`, it belongs to an unknown type. It then matches a type without a kind
+/// only if that type declares `EntityType` as a property.
 ///
 /// ```
 /// use table_core::query::EntityRef;
@@ -56,10 +56,10 @@ pub(crate) enum EntityType {
     Only(String),
     /// The rows have any `EntityType`, or none.
     Any,
-    /// The keys match no type with a kind, so the rows have no `EntityType`, or one that does not distinguish types.
+    /// The keys match no type with a kind. The rows therefore have no `EntityType`, or one that does not distinguish types.
     ///
-    /// A type may collect properties such as `EntityType` in a `rest` field, which its stored schema does not show. In an entity set, the keys of that type
-    /// differ from those of types with a kind.
+    /// A type may collect properties such as `EntityType` in a `rest` field, which its stored schema does not show. In an entity set, the keys of such a type
+    /// differ from the keys of types with a kind.
     None,
 }
 
@@ -70,8 +70,9 @@ impl<T> Patterns<T> {
         Self { all }
     }
 
-    /// Returns the value of the pattern that a row matches, or `None` if the row matches no pattern. If [`need_entity_type`](Self::need_entity_type) returns
-    /// `true`, `row` must include its stored `EntityType`, if any.
+    /// Returns the value of the pattern that a row matches, or `None` if the row matches no pattern.
+    ///
+    /// If [`need_entity_type`](Self::need_entity_type) returns `true`, `row` must include its stored `EntityType`, if any.
     ///
     /// # Errors
     /// `Corrupted` if the row cannot be read.
@@ -106,8 +107,10 @@ impl<T> Patterns<T> {
         self.all.iter().find(matches).map(|pattern| &pattern.value)
     }
 
-    /// Returns the value of the pattern that a wide entity with these keys matches. `entity_type` is the `EntityType` of a part. Only the first part has it, so
-    /// a part without it also matches a type with a kind if the keys match no other pattern.
+    /// Returns the value of the pattern that a wide entity with these keys matches.
+    ///
+    /// `entity_type` is the `EntityType` of a part. Only the first part has one. A part without it therefore also matches a type with a kind if the keys match
+    /// no other pattern.
     pub(crate) fn of_whole(
         &self,
         partition_key: &str,
@@ -119,7 +122,7 @@ impl<T> Patterns<T> {
         self.of_keys(partition_key, row_key, entity_type).or_else(|| kinds().find_map(of_kind))
     }
 
-    /// Returns `true` if a row's pattern can depend on its `EntityType`.
+    /// Returns `true` if the pattern of a row can depend on the row's `EntityType`.
     #[must_use]
     pub fn need_entity_type(&self) -> bool {
         self.all.iter().any(|pattern| pattern.kind().is_some())
@@ -144,7 +147,7 @@ impl<T> Pattern<T> {
     }
 }
 
-/// Returns a row's `EntityType`, or `None` if it has none. An `EntityType` that is not a string is returned as an empty string, which equals no kind.
+/// Returns the `EntityType` of a row, or `None` if it has none. If the `EntityType` is not a string, returns an empty string, which equals no kind.
 ///
 /// # Errors
 /// `Corrupted` if the row cannot be read.
@@ -163,7 +166,7 @@ mod tests {
     use crate::kind::{self, Kind};
     use crate::type_selection::TypeSelection;
 
-    /// Returns the kind of a row with this RowKey and `EntityType`, after checking that the selections of all types agree with it.
+    /// Returns the kind of a row with this RowKey and `EntityType`. First checks that the selections of all types agree with it.
     fn kind_of(schemas: &[(String, StoredSchema)], row_key: &str, entity_type: Option<&str>) -> String {
         let row = TableEntity::new("Sales", row_key).unwrap();
         let row = match entity_type {
@@ -206,7 +209,7 @@ mod tests {
             ] {
                 assert_eq!(kind_of(&schemas, "empid_001", entity_type), expected, "{entity_type:?}");
             }
-            // A type whose keys differ from those of all types with a kind may collect `EntityType` in a `rest` field.
+            // If the keys of a type differ from the keys of all types with a kind, the type may collect `EntityType` in a `rest` field.
             assert_eq!(kind_of(&schemas, "x", Some("Robot")), "Any");
         }
         let declaring = schema("Employee", "property EntityType Edm.String optional\n");

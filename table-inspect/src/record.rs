@@ -5,7 +5,7 @@ use std::io;
 
 use table_core::TableEntity;
 
-/// A record read from a file: either an entity, or the error for an invalid record.
+/// A record that was read from a file: an entity, or the error for an invalid record.
 pub type Record = Result<TableEntity, Rejected>;
 
 /// The error for an invalid record.
@@ -35,7 +35,7 @@ impl fmt::Display for Rejected {
 /// An error that aborts reading or writing a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The file, or an entity to write to it, is not in the required format. The message contains the cause and a remedy.
+    /// The file, or an entity to be written to it, does not have the required format. The message contains the cause and a remedy.
     #[error("{0}")]
     Refused(String),
     /// The input or the output failed.

@@ -9,7 +9,7 @@ use crate::keys::{PartConditions, PartRequest};
 use crate::kind::{self, Kind};
 use crate::patterns::{Patterns, entity_type};
 
-/// A selection of the entities of one type in a table, by conditions on their key parts.
+/// A selection of the entities of one type in a table. Conditions on the key parts of the entities can narrow it.
 ///
 /// A row belongs to the type if [`kind::of`] returns the type. Parts of a wide entity belong to the entity's type.
 ///
@@ -35,12 +35,15 @@ pub struct TypeSelection {
 }
 
 impl TypeSelection {
-    /// Selects the entities of the type `entity`, or of the only type in the table. `schemas` are the stored schemas of all tables. If no type has exactly the
-    /// name `entity`, its case is ignored.
+    /// Selects the entities of the type `entity`, or of the only type in the table. `schemas` are the stored schemas of all tables.
+    ///
+    /// If no type has exactly the name `entity`, the case of the name is ignored.
     ///
     /// # Errors
-    /// `Condition` if no schema is stored for the table or the type, if more than one type matches, or if [`key_range`](crate::keys::key_range) rejects the
-    /// conditions.
+    /// `Condition` in these cases:
+    /// - No schema is stored for the table or the type.
+    /// - More than one type matches.
+    /// - [`key_range`](crate::keys::key_range) rejects the conditions.
     pub fn new(
         table: &str,
         schemas: &[(String, StoredSchema)],
@@ -68,7 +71,7 @@ impl TypeSelection {
     /// The properties read by [`contains`](Self::contains).
     pub const PROPERTIES: [&'static str; 2] = [ENTITY_TYPE, WidePart::WRITE_ID];
 
-    /// Adds the [`PROPERTIES`](Self::PROPERTIES) that [`of_page`](Self::of_page) requires to the properties in `shown`.
+    /// Adds [`PROPERTIES`](Self::PROPERTIES), which [`of_page`](Self::of_page) requires, to the properties in `shown`.
     #[must_use]
     pub fn request(shown: &Select) -> Select {
         match shown {
@@ -79,8 +82,8 @@ impl TypeSelection {
         }
     }
 
-    /// Returns the selected rows of a page, with the properties in `shown`. The page must have been read with the properties returned by
-    /// [`request`](Self::request).
+    /// Returns the selected rows of a page, with the properties in `shown`. The query for the page must have selected the properties that
+    /// [`request`](Self::request) returns.
     ///
     /// # Errors
     /// `Corrupted` if a row cannot be read.

@@ -36,7 +36,7 @@ pub fn show(value: &Value) -> String {
 /// Parses text as a value of the given type.
 ///
 /// # Errors
-/// A description of the expected format, for use in a message, if the text does not match it.
+/// If the text does not have the expected format, a description of that format, for use in a message.
 pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
     Ok(match edm {
         EdmType::String => Value::String(text.to_owned()),
@@ -58,11 +58,15 @@ pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
     })
 }
 
-/// Guesses the type of text without a declared type: an integer, a Double, a Boolean, a timestamp or a GUID, or else a string.
+/// Guesses the type of a text: an integer, a Double, a Boolean, a timestamp or a GUID. If none of these fits, the type is a string.
 ///
-/// A type is guessed only if the value, once stored, is shown as the same text. For this reason, a phone number with `+`, a code such as `1E5`, `007` or
-/// `75-05-8`, and a hash of 32 digits remain strings. So does a timestamp in nanoseconds or before the year 1601. Three exceptions apply: a fraction may end in
-/// zeros; a timestamp may have an offset, or be a date with or without a time; case is ignored in Booleans and GUIDs.
+/// A type is guessed only if the stored value would be shown as the same text. For this reason, a phone number with `+`, a code such as `1E5`, `007` or
+/// `75-05-8`, and a hash of 32 digits remain strings. A timestamp in nanoseconds or before the year 1601 also remains a string.
+///
+/// Three exceptions apply:
+/// - A fraction may end in zeros.
+/// - A timestamp may have an offset, or be a date with or without a time.
+/// - Case is ignored in Booleans and GUIDs.
 #[must_use]
 pub fn guess(text: &str) -> EdmType {
     const GUESSES: [EdmType; 6] =
@@ -81,7 +85,7 @@ pub fn guess(text: &str) -> EdmType {
     GUESSES.into_iter().find(fits).unwrap_or(EdmType::String)
 }
 
-/// Returns the value as a property stores it, or `None` if a property cannot store it.
+/// Returns the value in the form in which a property stores it. Returns `None` if a property cannot store it.
 fn stored(value: Value) -> Option<Value> {
     const NAME: &str = "Value";
     let row = TableEntity::new("", "").ok()?.with(NAME, value).to_row().ok()?;
@@ -89,8 +93,9 @@ fn stored(value: Value) -> Option<Value> {
     Some(kept.to_owned())
 }
 
-/// Returns `true` if the text is an RFC 3339 timestamp, a date, or a date and a time, and formatting the timestamp in the same form yields the same text.
-/// chrono also accepts blanks, signs, numbers with missing digits, such as `75-05-8`, and more fractional digits than it keeps.
+/// Returns `true` if the text is an RFC 3339 timestamp, a date, or a date and a time. Formatting the timestamp in the same form must yield the same text.
+///
+/// The check is necessary because chrono also accepts blanks, signs, numbers with missing digits, such as `75-05-8`, and more fractional digits than it keeps.
 fn is_written(instant: &DateTime<Utc>, text: &str) -> bool {
     let local = |at: NaiveDateTime, text: &str| {
         let text = if text.contains('.') { without_zeros(text) } else { text };
@@ -120,7 +125,7 @@ pub fn type_of(name: &str) -> Option<EdmType> {
     })
 }
 
-/// Parses a number, or one of the names written by [`show`]. As in JSON, other names, such as `inf`, and numbers beyond the range of a Double are rejected.
+/// Parses a number, or one of the names that [`show`] writes. As in JSON, other names, such as `inf`, and numbers outside the range of a Double are rejected.
 fn double(text: &str) -> Option<f64> {
     match text {
         "NaN" => Some(f64::NAN),
@@ -202,7 +207,7 @@ mod tests {
         assert!(matches!(read(EdmType::Double, "NaN"), Ok(Value::Double(number)) if number.is_nan()));
     }
 
-    /// Generates strings that look like timestamps, with the value if an entity can store it exactly.
+    /// Generates strings that look like timestamps. If an entity can store the timestamp exactly, the value is included.
     fn any_instant() -> impl Strategy<Value = (String, Option<DateTime<Utc>>)> {
         let year = prop_oneof![3 => 1590..1610_i32, 1 => 0..10_000_i32];
         let clock = (0..24_u32, 0..60_u32, prop_oneof![9 => 0..60_u32, 1 => 60..61_u32]);

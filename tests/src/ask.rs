@@ -1,4 +1,4 @@
-//! Raw HTTP requests, for tests that send requests client libraries cannot send, or that inspect responses client libraries do not show.
+//! Raw HTTP requests. Tests use them to send requests that client libraries cannot send, and to inspect responses that client libraries do not show.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -25,12 +25,12 @@ pub const JSON: &str = "application/json;odata=nometadata";
 pub struct Ask {
     service: &'static str,
     scheme: Option<Scheme>,
-    /// The suffix of the account name in the path: `-secondary` for the secondary endpoint of the account, and otherwise empty.
+    /// The suffix of the account name in the path. It is `-secondary` for the secondary endpoint of the account, and empty otherwise.
     copy: &'static str,
     method: &'static str,
     /// The path after the account name, including the query string.
     target: String,
-    /// The signed target, if it differs from the target sent.
+    /// The target that is signed, if it differs from the target that is sent.
     signed_target: Option<String>,
     headers: Vec<(&'static str, String)>,
     body: String,
@@ -137,7 +137,7 @@ impl Ask {
         Self { scheme, ..self }
     }
 
-    /// Sets the signed target, which may differ from the target sent.
+    /// Sets the target that is signed. It may differ from the target that is sent.
     #[must_use]
     pub fn signed_as(self, target: impl Into<String>) -> Self {
         Self { signed_target: Some(target.into()), ..self }
@@ -165,7 +165,7 @@ impl Ask {
     fn sent(&self, connection: &str) -> Result<Answer, Box<dyn Error>> {
         let (host, text) = self.write(connection)?;
         let mut stream = TcpStream::connect(host)?;
-        // A server that refuses the head may close the connection before the end of the body.
+        // If a server refuses the head, it may close the connection before the end of the body.
         let _ = stream.write_all(text.as_bytes());
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer)?;

@@ -1,6 +1,6 @@
-//! Starts the Azurite emulator for tests, installing it first if necessary. Each test binary starts one server, which stops when the binary ends.
+//! Starts the Azurite emulator for tests, and installs it first if necessary. Each test binary starts one server, which stops when the binary ends.
 //!
-//! Azurite needs `node` and `npm`. Without them, the tests that use it are skipped with a message; if `CI` is `true`, they fail.
+//! Azurite needs `node` and `npm`. Without them, the tests that use Azurite are skipped with a message. If `CI` is `true`, they fail instead.
 
 mod install;
 mod server;

@@ -3,10 +3,10 @@
 use std::ffi::{OsStr, OsString};
 use std::process::{Command, ExitCode};
 
-/// The argument replaced with the connection string by [`run`].
+/// The argument that [`run`] replaces with the connection string.
 pub const PLACE: &str = "CONNECTION_STRING";
 
-/// Runs a command in which each [`PLACE`] is replaced with the connection string. Returns the exit code of the command. Error messages start with `name`.
+/// Runs a command, and replaces each [`PLACE`] in it with the connection string. Returns the exit code of the command. Error messages start with `name`.
 #[must_use]
 pub fn run(name: &str, words: impl IntoIterator<Item = OsString>, connection: &str) -> ExitCode {
     let mut words = words.into_iter();

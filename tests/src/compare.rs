@@ -1,7 +1,7 @@
 //! Runs a random program on a store and on the reference model, step by step, and compares every result.
 //!
-//! The store and the model have different `ETag`s and may end their pages at different rows. Conditions identify a version by the number of later writes to the
-//! same key. A page is correct if it contains exactly the rows of the model that lie between its start and its continuation.
+//! The store and the model have different `ETag`s, and may end their pages at different rows. A condition identifies a version by the number of later writes to
+//! the same key. A page is correct if it contains exactly the rows of the model between its start and its continuation.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -57,7 +57,7 @@ struct Run<'a, B> {
     subject: &'a mut B,
     model: ModelStore,
     tables: Vec<TableName>,
-    /// For each key, the `ETag`s created by each write: one in the store, one in the model.
+    /// For each key, the `ETag`s that each write created: one in the store, and one in the model.
     versions: HashMap<(usize, EntityKey), Vec<(ETag, ETag)>>,
     cursors: Vec<Cursor>,
 }
@@ -76,7 +76,7 @@ pub fn run<B: Subject>(subject: &mut B, program: &[Step]) {
     }
 }
 
-/// Checks that both calls returned equal results, or failed with the same code. Returns both results, or `None` if the calls failed.
+/// Checks that both calls returned equal results, or failed with the same code. Returns both results. Returns `None` if the calls failed.
 #[track_caller]
 fn agree<T, U>(found: Result<T>, expected: Result<U>) -> Option<(T, U)> {
     let rendered =
@@ -103,7 +103,7 @@ impl<B: Subject> Run<'_, B> {
             Step::Drop(table) => {
                 let table = &self.tables[*table];
                 agree(block_on(store.delete_table(table)), block_on(self.model.delete_table(table)));
-                // A table that is created again is a different table, and some stores refuse continuations of the old one (PAGE-9).
+                // If a table is created again, it is a different table. Some stores refuse continuations of the old table (PAGE-9).
                 let same = |other: &TableName| other.as_str().eq_ignore_ascii_case(table.as_str());
                 self.cursors.retain(|cursor| !same(&self.tables[cursor.table]));
             }

@@ -1,8 +1,10 @@
-//! Crash tests: a workload whose acknowledged writes are recorded as evidence, and a check of the stored data against this evidence.
+//! Crash tests. A workload makes writes and records the acknowledged ones as evidence. After a crash, the stored data is checked against this evidence.
 //!
-//! Each writer owns a partition and a counter. Its `n`-th transaction writes the number `n` to the counter and to every row of one slot (a group of rows),
-//! or deletes the slot. After a crash, a counter below the last acknowledged number means that a write was lost. Different numbers in the rows of a slot
-//! mean that a transaction was only partially applied. An `ETag` below an acknowledged one means that the store returned to an earlier state.
+//! Each writer has a partition and a counter. A slot is a group of rows. The `n`-th transaction of a writer writes the number `n` to the counter and to every
+//! row of one slot, or deletes the slot.
+//!
+//! After a crash, the check detects three kinds of defects. If a counter is below the last acknowledged number, a write was lost. If the rows of a slot have
+//! different numbers, a transaction was only partially applied. If an `ETag` is below an acknowledged one, the store returned to an earlier state.
 
 pub mod bulk;
 mod check;

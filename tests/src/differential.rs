@@ -1,7 +1,7 @@
 //! Compares two stores by running the same random programs on both.
 //!
-//! `ETag`s, Timestamps and page boundaries are not compared, because they differ between any two stores. Conditions identify a version by the number of
-//! later writes to the same key. Operations in which Azurite is known to differ are not generated; [`program`] lists them.
+//! `ETag`s, Timestamps and page boundaries differ between any two stores, so they are not compared. A condition identifies a version by the number of later
+//! writes to the same key. Operations in which Azurite is known to differ are not generated. [`program`] lists them.
 
 mod client;
 pub mod program;

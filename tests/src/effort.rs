@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Returns `count` multiplied by the environment variable `TABLES_EFFORT`. By default, `cargo test` runs only a few cases. A manual run can set a factor.
+/// Returns `count` multiplied by the environment variable `TABLES_EFFORT`. By default, the factor is 1, so `cargo test` runs only a few cases.
 ///
 /// # Panics
 /// Panics if `TABLES_EFFORT` is set but is not a number.
@@ -13,7 +13,7 @@ pub fn effort(count: u64) -> u64 {
     count.saturating_mul(*TIMES)
 }
 
-/// Returns the seeds for [`effort(count)`](effort) cases. The environment variable `TABLES_FIRST_SEED` sets the first seed, which splits a long run into parts.
+/// Returns the seeds for [`effort(count)`](effort) cases. To split a long run into parts, set the first seed with the environment variable `TABLES_FIRST_SEED`.
 ///
 /// # Panics
 /// Panics if `TABLES_FIRST_SEED` or `TABLES_EFFORT` is set but is not a number.

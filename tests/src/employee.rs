@@ -1,4 +1,4 @@
-//! The employee of the running example, as a derived entity. The tests of the typed table and of all backends use it.
+//! The employee of the running example, as a derived entity. The tests of the typed table and of all backends use this type.
 
 use table_core::entity::ProjectionOf;
 use table_core::query::{EntityRef, KeyRange, Select};

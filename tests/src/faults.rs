@@ -1,4 +1,4 @@
-//! Wrappers that control the calls to stores. A test can kill a process before or after any call, or run several processes step by step.
+//! Wrappers that control the calls to stores. With them, a test can kill a process before or after any call, or run several processes step by step.
 
 mod blobs;
 mod misread;
@@ -40,7 +40,8 @@ struct Outage {
 }
 
 impl Outages {
-    /// Rejects calls with `ServerBusy` for the given time. If `target` is empty, all calls are rejected; otherwise, only those to the table or queue `target`.
+    /// Rejects calls with `ServerBusy` for the given time. If `target` is empty, all calls are rejected. Otherwise, only calls to the table or queue `target`
+    /// are rejected.
     pub fn begin(&self, target: &str, time: Duration, clock: Clock) {
         let ticks = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
         let until = clock.now().saturating_add(ticks);
@@ -71,7 +72,7 @@ struct Inner {
     stepped: AtomicBool,
     /// `true` if each response also waits until it is stepped.
     late: AtomicBool,
-    /// The interval at which calls are rejected with `ServerBusy`, such as 3 for every third call. If it is 0, no calls are rejected.
+    /// The interval at which calls are rejected with `ServerBusy`. For example, 3 rejects every third call, and 0 rejects none.
     busy: AtomicUsize,
     waits: AtomicUsize,
     /// `true` if the process cannot read rows with the property [`BAD`].
@@ -104,14 +105,14 @@ impl Control {
         self
     }
 
-    /// Makes each response of a [stepped](Self::stepped) process wait as well. A call can then be dropped between its effect and its response.
+    /// Makes each response of a [stepped](Self::stepped) process wait as well. A test can then drop a call between its effect and its response.
     #[must_use]
     pub fn answering_late(self) -> Self {
         self.0.late.store(true, Ordering::SeqCst);
         self
     }
 
-    /// Makes this process subject to outages shared with other processes.
+    /// Makes this process subject to outages that it shares with other processes.
     #[must_use]
     pub fn with_outages(self, outages: &Outages) -> Self {
         *self.0.outages.lock().unwrap_or_else(PoisonError::into_inner) = outages.clone();
@@ -146,7 +147,7 @@ impl Control {
         Controlled { store, control: self.clone() }
     }
 
-    /// Runs a process until its next call or its end. The process must be [stepped](Self::stepped). Returns the result of the process if it has ended.
+    /// Runs a process until its next call or its end. Returns the result of the process if it has ended. The process must be [stepped](Self::stepped).
     pub fn step<F: Future + Unpin>(&self, process: &mut F) -> Option<F::Output> {
         let waits = self.0.waits.load(Ordering::SeqCst);
         loop {

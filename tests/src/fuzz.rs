@@ -1,8 +1,8 @@
-//! Fuzz targets. Each target parses arbitrary bytes in one format, and panics if a guarantee is violated. `cargo fuzz` runs the targets on arbitrary inputs
-//! (folder `fuzz`). `src/bin/fuzz.rs`, which needs only stable Rust, runs them on mutated samples.
+//! Fuzz targets. Each target parses arbitrary bytes in one format, and panics if a guarantee is violated.
 //!
-//! A parser must never panic or loop forever. Accepted input must survive a round trip (formatting and parsing). If a format has two parsers,
-//! they must agree.
+//! `cargo fuzz` runs the targets on arbitrary inputs (folder `fuzz`). `src/bin/fuzz.rs` runs them on mutated samples, and needs only stable Rust.
+//!
+//! A parser must never panic or loop forever. Accepted input must survive a round trip (formatting and parsing). If a format has two parsers, they must agree.
 
 mod formats;
 mod mutate;
@@ -72,7 +72,7 @@ pub struct Session {
     target: Target,
     random: StdRng,
     samples: Vec<Vec<u8>>,
-    /// The number of original samples. The kept mutated samples follow them.
+    /// The number of original samples. They come before the mutated samples that were kept.
     first: usize,
     /// The number of inputs parsed.
     pub inputs: u64,
@@ -112,7 +112,7 @@ impl Session {
         self.inputs += 1;
         if self.read(&bytes)? {
             self.accepted += 1;
-            // A mutation of accepted input reaches more code.
+            // A mutation of an accepted input reaches more code.
             if self.samples.len() < self.first + KEPT {
                 self.samples.push(bytes);
             } else {

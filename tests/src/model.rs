@@ -1,7 +1,7 @@
-//! The reference model: the table service as a plain map. It is implemented only from the numbered rules in `docs/rules`, and as simply as possible.
+//! The reference model: the table service as a plain map. It follows only the numbered rules in `docs/rules`, and is as simple as possible.
 //!
-//! It shares only interface types (names, rows, queries and errors) with the library. Order, limits, conditions and paging are implemented independently,
-//! following the text of each rule.
+//! It shares only interface types (names, rows, queries and errors) with the library. Order, limits, conditions and paging are implemented again, from the text
+//! of each rule.
 
 mod filter;
 mod limits;
@@ -249,7 +249,7 @@ impl TableStore for ModelStore {
                 None => drop(changed.remove(&key)),
             }
         }
-        // Either all operations take effect or none does (EGT-9), because the changed copy replaces the map only after the last operation.
+        // The changed copy replaces the map only after the last operation. Either all operations take effect or none does (EGT-9).
         stored.entities = changed;
         state.clock = now;
         Ok(committed)

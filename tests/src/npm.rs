@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// The file written at the end of an installation. If it is missing, the installation was interrupted.
+/// The file that is written at the end of an installation. If it is missing, the installation was interrupted.
 const STAMP: &str = "installed";
 /// The maximum number of attempts to run npm. The registry may be temporarily unreachable.
 const ATTEMPTS: u32 = 4;
@@ -31,10 +31,10 @@ impl fmt::Display for NotInstalled {
 
 impl std::error::Error for NotInstalled {}
 
-/// Returns the folder `name` in cargo's target folder. It contains `files` (names and contents), and the packages specified by the `package-lock.json` in
-/// `files`. Missing packages are installed.
+/// Returns the folder `name` in cargo's target folder. It contains `files`, which are names and contents. It also contains the packages in the
+/// `package-lock.json` of `files`. Missing packages are installed.
 ///
-/// If several test binaries call this function concurrently, one of them installs the packages and the others wait.
+/// If several test binaries call this function at the same time, one of them installs the packages and the others wait.
 ///
 /// # Errors
 /// An error if npm is missing or fails, or if the folder cannot be written.
@@ -81,7 +81,7 @@ fn npm_ci(folder: &Path) -> Result<(), NotInstalled> {
     }
 }
 
-/// Returns cargo's target folder: the closest folder above this binary that contains the marker file of cargo.
+/// Returns cargo's target folder. This is the closest folder above this binary that contains cargo's marker file.
 fn target_folder() -> PathBuf {
     let marked = |folder: &&Path| folder.join("CACHEDIR.TAG").is_file();
     let binary = std::env::current_exe().unwrap_or_default();

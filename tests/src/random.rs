@@ -1,4 +1,4 @@
-//! Generates random programs for the model test, which runs them on a store. The programs are plain data, so proptest can shrink them.
+//! Generates random programs for the model test, which runs them on a store. A program is plain data, so proptest can shrink it.
 
 pub mod parts;
 
@@ -11,8 +11,8 @@ use table_core::query::Select;
 use table_core::{Query, Value};
 use uuid::Uuid;
 
-/// The table names. Programs use few tables, partitions and rows, so operations conflict. The keys include strings that some stores sort differently from the
-/// service.
+/// The names of the tables. Programs use few tables, partitions and rows, so their operations conflict. Some keys are strings that certain stores sort
+/// differently from the service.
 pub const TABLES: [&str; 3] = ["Alpha", "Beta", "alphabet"];
 /// The `PartitionKey`s used by programs.
 pub const PARTITIONS: [&str; 6] = ["", "a", "ab", "b", "\u{1F600}", "\u{FF21}"];
@@ -25,7 +25,7 @@ const NAMES: [&str; 4] = ["A", "B", "a", "Flag"];
 pub enum Condition {
     /// Any version.
     Any,
-    /// The version before the given number of later writes to the key, including deletes. If the key had fewer writes, a version that never existed.
+    /// The version that the key had before the given number of its last writes, including deletes. If it has had fewer writes, a version that never existed.
     Version(usize),
 }
 
@@ -44,7 +44,7 @@ pub enum Write {
     InsertOrMerge(Properties),
     /// Delete an entity.
     Delete(Condition),
-    /// Check that the row does not exist (`None`) or that it has a version. Only the model test uses checks, and only on stores that support them.
+    /// Check that the row does not exist (`None`), or that it has a version. Only the model test uses checks, and only if the store supports them.
     Check(Option<Condition>),
 }
 
@@ -66,7 +66,7 @@ pub enum Step {
     Get(usize, &'static str, &'static str, Select),
     /// Read the first page of a query, and keep its continuation as a cursor.
     Begin(usize, Query),
-    /// Read the next page of a cursor with a different page size.
+    /// Read the next page of a cursor, with a different page size.
     Continue(usize, usize),
     /// Read all pages of a query.
     Drain(usize, Query),
@@ -124,7 +124,7 @@ fn write() -> impl Strategy<Value = Write> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    // This is usually the first table, so operations conflict.
+    // This is usually the first table, so that operations conflict.
     let table = || prop_oneof![6 => Just(0_usize), 1 => Just(1_usize), 1 => Just(2_usize)];
     let (partition, row) = (|| select(PARTITIONS.to_vec()), || select(ROWS.to_vec()));
     prop_oneof![

@@ -2,7 +2,7 @@
 //!
 //! - [`FAMILIES`]: all rules, grouped into families.
 //! - [`UNSHOWN`]: the rules that no test can demonstrate, with the reasons.
-//! - [`cases`]: the tests of the workspace, each with the rules that it cites.
+//! - [`cases`]: the tests of the workspace, and the rules that each test cites.
 //! - [`pages`]: the text of each rule, followed by its tests.
 
 mod cases;

@@ -1,4 +1,4 @@
-//! A store whose Timestamps have a resolution of one second, like the Timestamps of Cosmos DB for NoSQL.
+//! A store whose Timestamps have a resolution of one second, as on Cosmos DB for NoSQL.
 
 use std::any::Any;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Starts a server in the test process for a program that uses it.
+//! Starts a server in the test process, for use by a program.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::mpsc::channel;
@@ -26,8 +26,9 @@ pub fn account() -> Account {
     Account::new(key, Engine::in_memory())
 }
 
-/// Starts a server for [`account`] and for the account of the emulator, on separate threads that run until the process ends. Returns the
-/// connection string for [`account`].
+/// Starts a server for [`account`] and for the account of the emulator. Returns the connection string for [`account`].
+///
+/// The server runs on separate threads until the process ends.
 ///
 /// # Panics
 /// Panics if the server cannot be started.

@@ -1,7 +1,7 @@
-//! A differential test that runs random operations on an engine and on `SQLite`, and compares all results and pages.
+//! A differential test. It runs random operations on an engine and on `SQLite`, and compares all results and pages.
 //!
-//! The engine is repeatedly closed and reopened with different options, checkpointed, compacted, verified, backed up and restored. Each table has its own
-//! shape of keys and rows. Phases of loading, deleting, queue-like writes and scattered writes alternate.
+//! The engine is repeatedly closed and reopened with different options. It is also checkpointed, compacted, verified, backed up and restored. In each table,
+//! the keys and rows have a different shape. Phases of loading, deleting, queue-like writes and scattered writes alternate.
 
 mod peer;
 mod shape;
@@ -26,7 +26,7 @@ use shape::{Kind, Shape};
 
 /// The number of different tables in a run.
 const TABLES: u8 = 12;
-/// The total size of all rows in bytes above which the largest table is deleted.
+/// If the total size of all rows in bytes exceeds this value, the largest table is deleted.
 const MOST_BYTES: u64 = 400 << 20;
 
 /// The parameters of a run.
@@ -80,7 +80,7 @@ enum Work {
     Queue,
 }
 
-/// Runs the comparison. Returns the numbers of its operations.
+/// Runs the comparison. Returns the counts of its operations.
 ///
 /// # Errors
 /// The first difference found, or an error from the engine or from `SQLite`.

@@ -1,7 +1,7 @@
-//! The behaviour suite, which tests the requirements for every backend. Each scenario is an async function named after the rules it demonstrates.
+//! The behaviour suite, which tests the requirements for every backend. Each scenario is an async function. Its name contains the rules that it demonstrates.
 //!
-//! A scenario works with any [`TableStore`](table_core::TableStore) and creates its own tables, so scenarios can run concurrently, and repeatedly on a
-//! persistent store. It panics if the backend violates a rule. [`for_each_scenario!`](crate::for_each_scenario) lists all scenarios.
+//! A scenario works with any [`TableStore`](table_core::TableStore) and creates its own tables. Scenarios can therefore run concurrently, and repeatedly on a
+//! persistent store. A scenario panics if the backend violates a rule. [`for_each_scenario!`](crate::for_each_scenario) lists all scenarios.
 
 #![expect(missing_docs, reason = "the name of a scenario describes it")]
 #![expect(clippy::missing_panics_doc, reason = "a scenario panics if the backend violates the rule")]

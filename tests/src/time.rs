@@ -24,8 +24,8 @@ pub enum Skew {
     Stopped,
     /// The clock goes backwards from the time of its creation.
     Backwards,
-    /// The clock alternates between the simulated time and a time that differs by the given number of days. It jumps after one to eight
-    /// readings, depending on that number.
+    /// The clock alternates between the simulated time and a time that differs by the given number of days. It jumps after one to eight readings, depending on
+    /// that number.
     Jumping(i64),
 }
 
@@ -48,7 +48,7 @@ impl Skew {
     }
 }
 
-/// Returns the number of readings between two jumps. It differs between clocks, so a jump can occur between any two readings in a test.
+/// Returns the number of readings between two jumps. It differs between clocks. In a test, a jump can therefore occur between any two readings.
 const fn jumps_after(days: i64) -> u64 {
     days.unsigned_abs() % 8 + 1
 }
@@ -82,7 +82,7 @@ impl Time {
     pub fn skewed(&self, skew: Skew) -> Clock {
         let (time, readings) = (Arc::clone(&self.0), AtomicU64::new(0));
         let start = time.load(Ordering::SeqCst);
-        // A machine's monotonic clock is correct even if its wall clock is wrong.
+        // The monotonic clock of a machine is correct even if its wall clock is wrong.
         let monotonic = Arc::clone(&self.0);
         let elapsed = move || Duration::from_nanos((monotonic.load(Ordering::SeqCst) - start) * 100);
         Clock::new(move || {

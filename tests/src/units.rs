@@ -1,5 +1,6 @@
-//! Tests of units of work whose writes depend on the absence of a row (ENG-21), run on every backend. They are not part of the [suite](crate::suite), because
-//! units of work need a store that can be cloned.
+//! Tests of units of work whose writes depend on the absence of a row (ENG-21). They run on every backend.
+//!
+//! They are not part of the [suite](crate::suite), because units of work need a store that can be cloned.
 
 #![expect(
     clippy::missing_panics_doc,
@@ -22,8 +23,10 @@ struct Doctor {
     number: u32,
 }
 
-/// Tests that a transaction that found a row absent is not committed if another process has inserted this row in the meantime, even if the transaction writes a
-/// different row. The transaction must run again. A store that does not support checks must reject it.
+/// Tests a transaction that found a row absent. If another process has inserted this row in the meantime, the transaction must not be committed, even if it
+/// writes a different row.
+///
+/// The transaction must run again. A store that does not support checks must reject it.
 pub async fn eng_21_a_read_that_found_nothing_holds_at_the_commit_or_is_refused<S>(store: &S)
 where
     S: TableStore + Clone + 'static,

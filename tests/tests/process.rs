@@ -1,4 +1,4 @@
-//! Tests an engine whose process changes its working directory, renames the engine's folder, and runs out of file descriptors.
+//! Tests an engine in a hostile process. The process changes its working directory, renames the engine's folder, and runs out of file descriptors.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(unix)]
@@ -126,7 +126,7 @@ fn few_descriptors_suffice_and_none_refuses_temporarily(root: &Path) {
     engine.backup(root.join("many backup")).block_on().unwrap();
     Engine::restore(root.join("many backup"), root.join("many restored")).unwrap();
     assert_eq!(count(&Engine::open_read_only(root.join("many backup")).unwrap(), "p"), 60_000);
-    // A read-only engine whose folder may have a writer keeps all files open. This takes more descriptors than the limit allows.
+    // If a folder may have a writer, a read-only engine keeps all files open. This takes more descriptors than the limit allows.
     assert!(Engine::open_read_only(&path).unwrap_err().is_throttled());
 
     let mut held = Vec::new();

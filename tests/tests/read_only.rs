@@ -1,4 +1,4 @@
-//! Tests that a folder can repeatedly be opened and read while another process writes to it.
+//! Tests that a folder can be opened and read repeatedly while another process writes to it.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -9,7 +9,7 @@ use table_core::{Engine, ErrorCode};
 use tests::crash::process::CHILD;
 use tests::crash::{Acknowledged, Evidence, check};
 
-/// A child process, killed when this value is dropped at the end of the test.
+/// A child process. It is killed when this value is dropped at the end of the test.
 struct Ended(Child);
 
 impl Drop for Ended {

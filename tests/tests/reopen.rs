@@ -1,4 +1,5 @@
-//! Tests that an engine can be reopened as soon as it has been dropped or closed, even while it merges segments and the process starts child processes.
+//! Tests that an engine can be reopened as soon as it has been dropped or closed. This must work even while it merges segments and the process starts child
+//! processes.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(unix)]
@@ -16,7 +17,7 @@ use table_core::{
     Transaction, ValueRef,
 };
 
-/// The number of times the folder is opened, each time by a new engine.
+/// The number of times that the folder is opened, each time by a new engine.
 const LIVES: u32 = 40;
 
 fn open(folder: &Path) -> Result<Engine> {

@@ -1,5 +1,5 @@
-//! Tests that the server does not leak memory if thousands of connections break, stall or send invalid data. The test is in
-//! a separate binary, because allocations are counted for the entire process.
+//! Tests that the server does not leak memory if thousands of connections break, stall or send invalid data. The test is in a separate binary, because
+//! allocations are counted for the entire process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 #[global_allocator]
 static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The number of warm-up rounds before memory is measured. They fill the buffers kept for later connections, and make the one-time allocations.
+/// The number of warm-up rounds before memory is measured. They fill the buffers that are kept for later connections, and make the one-time allocations.
 const WARM: usize = 2;
 const ROUNDS: usize = 7;
 /// The number of connections of each kind in a round.
@@ -87,8 +87,8 @@ fn live() -> i64 {
     i64::try_from(stats.bytes_allocated).unwrap() - i64::try_from(stats.bytes_deallocated).unwrap()
 }
 
-/// Runs all rounds against a server. Returns the number of connections opened after the first [`WARM`] rounds, and the number of bytes by which memory has
-/// grown since then.
+/// Runs all rounds against a server. Returns the number of connections that were opened after the first [`WARM`] rounds. Also returns the number of bytes by
+/// which memory has grown since then.
 fn left(mut config: Config, at: &str) -> (usize, i64) {
     config.limits.read_timeout = Duration::from_millis(20);
     config.limits.idle_timeout = Duration::from_millis(20);
@@ -112,7 +112,7 @@ fn left(mut config: Config, at: &str) -> (usize, i64) {
     (connections, grown)
 }
 
-/// Tests all kinds of connections in one function, because concurrent tests would count each other's allocations.
+/// Tests all kinds of connections in one function. Concurrent tests would count each other's allocations.
 #[test]
 fn thousands_of_broken_connections_leak_nothing() {
     let plain = left(Config::on_loopback(account()), "http://");

@@ -1,5 +1,5 @@
-//! Tests that secrets sent to a server do not appear in its output: the log at its most detailed level, the responses and
-//! the metrics. The tests are in a separate binary, because the log is global to the process.
+//! Tests that secrets sent to a server do not appear in its output. The output consists of the log at its most detailed level, the responses and the metrics.
+//! The tests are in a separate binary, because the log is global to the process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -42,7 +42,7 @@ impl Write for Log {
     }
 }
 
-/// The secrets that must not appear in the output of the server, and the responses received.
+/// The secrets that must not appear in the output of the server. Also the responses that were received.
 struct Seen {
     secrets: Vec<String>,
     answers: Vec<String>,
@@ -259,7 +259,7 @@ fn no_key_or_signature_is_in_the_log_a_response_or_the_metrics() {
         }
     });
     let log = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
-    // Checks that the log was recorded at its most detailed level and contains the requests. Otherwise, the absence of secrets would prove nothing.
+    // The log must have its most detailed level, and must contain the requests. Otherwise, the absence of secrets would prove nothing.
     assert!(log.matches("a request").count() > 100 && log.contains("TRACE "), "{log}");
     assert!(seen.secrets.len() > 9 && seen.answers.len() > 200);
     for secret in &seen.secrets {

@@ -1,5 +1,6 @@
-//! Kills a process that uses all patterns, and a server, a few times. For many kills, use `torture --patterns --rounds 100`
-//! and `torture --server --rounds 50`.
+//! Kills a process that uses all patterns a few times. Also kills a server a few times.
+//!
+//! For many kills, use `torture --patterns --rounds 100` and `torture --server --rounds 50`.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Tests that two processes cannot write to the same folder. One of them opens it, the other is rejected, and no acknowledged write is lost.
+//! Tests that two processes cannot write to the same folder. One of them opens the folder, and the other is rejected. No acknowledged write may be lost.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use table_core::{Engine, ErrorCode};
 use tests::crash::process::CHILD;
 use tests::crash::{Acknowledged, Evidence, check};
 
-/// A process that writes to a folder. The test kills it, or it is killed when this value is dropped.
+/// A process that writes to a folder. The test kills it. If it does not, dropping this value does.
 struct Writing {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,

@@ -19,7 +19,7 @@ const AT_ONCE: usize = 32;
 const ENTITIES: u32 = 10_000;
 const READ: &str = "ReadingsToRead";
 
-/// A reading whose times are kept as strings. The other clients parse times, which takes more work.
+/// A reading whose times remain strings. The other clients parse times, which takes more work.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Reading {
@@ -42,7 +42,7 @@ struct Reading {
     at: String,
 }
 
-/// A serde module for 64-bit integers, which the service represents as strings in JSON.
+/// A serde module for 64-bit integers. The service represents them as strings in JSON.
 mod text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 

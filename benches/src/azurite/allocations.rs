@@ -1,4 +1,4 @@
-//! Counts the allocations per entity made by `table-azure`, in a separate process with a counting allocator.
+//! Counts the allocations that `table-azure` makes per entity. It runs in a separate process with a counting allocator.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,12 +9,14 @@ use crate::azurite::ours::Ours;
 use crate::azurite::server::Server;
 use crate::report::{Report, Target};
 
-/// The measured workloads, each with the number of entities per operation and the allowed number of allocations per entity. The allowed number is about one
-/// sixth higher than the measured one. An insert made 89 allocations and a point get made 85, most of them for the request (its headers, its signature and the
-/// HTTP client). In a transaction, each entity took 15.1 allocations. In a page, each entity took 5.2, of which 5 are its strings.
+/// The measured workloads. Each has the number of entities per operation, and the allowed number of allocations per entity.
+///
+/// The allowed number is about one sixth higher than the measured one. An insert made 89 allocations and a point get made 85, most of them for the request (its
+/// headers, its signature and the HTTP client). In a transaction, each entity took 15.1 allocations. In a page, each entity took 5.2, of which 5 are its
+/// strings.
 const WORKS: [(Work, u32, f64); 4] =
     [(Work::Insert, 1, 104.0), (Work::Batch, 100, 18.0), (Work::Get, 1, 99.0), (Work::Page, 1_000, 6.0)];
-/// The number of counted operations. The same number of operations runs beforehand as a warm-up.
+/// The number of counted operations. As many operations run before them as a warm-up.
 const OPERATIONS: u64 = 20;
 
 /// Measures the allocations per entity for each workload and adds them to the report.
@@ -52,7 +54,7 @@ pub fn measure(server: &Server, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Prints the number of allocations per operation for each workload. `allocations` returns the process's total number of allocations so far.
+/// Prints the number of allocations per operation for each workload. `allocations` returns the number of allocations that the process has made so far.
 pub fn count(connection_string: &str, allocations: impl Fn() -> usize) -> Outcome<()> {
     let ours = Ours::new(connection_string, "ReadingsCounted")?;
     for (work, ..) in WORKS {

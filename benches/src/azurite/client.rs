@@ -1,4 +1,4 @@
-//! The workloads run by every client, and the result of one round.
+//! The workloads that every client runs, and the result of one round.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::harness::Rate;
 
 /// The maximum number of concurrent requests for pipelined inserts.
 pub const AT_ONCE: usize = 32;
-/// The table read by all clients. It has one partition with [`ENTITIES`] entities, which are inserted before the measurements.
+/// The table that all clients read. It has one partition with [`ENTITIES`] entities, which are inserted before the measurements.
 pub const READ: &str = "ReadingsToRead";
 /// The number of entities in the table [`READ`]. They fill ten pages.
 pub const ENTITIES: u32 = 10_000;
@@ -43,9 +43,9 @@ impl Work {
         }
     }
 
-    /// Returns the lowest acceptable ratio of `table-azure`'s rate to another client's rate, both per elapsed time and per CPU time.
+    /// Returns the lowest acceptable ratio of the rate of `table-azure` to the rate of another client. It applies both per elapsed time and per CPU time.
     ///
-    /// For a single request, Azurite uses most of the elapsed time, so the ratio between clients can only be close to 1.
+    /// For a single request, Azurite uses most of the elapsed time. The ratio between clients can therefore only be close to 1.
     #[must_use]
     pub const fn least(self) -> f64 {
         match self {

@@ -10,13 +10,14 @@ use crate::azurite::server::Server;
 use crate::report::{Report, Target};
 
 const REQUESTS: u32 = 1_000;
-/// The number of spare connections allowed, in addition to one per concurrent request. A connection returns to hyper's pool once it is ready for its next
-/// request, which can be shortly after the caller has received the response. A request sent in the meantime finds no idle connection and opens another one. The
-/// request then uses whichever connection becomes free first, and both connections are kept. After a while, the pool has a spare connection and opens no more.
-/// For 1 and 32 concurrent requests, 3 and 34 connections were counted, respectively.
+/// The number of spare connections that are allowed, in addition to one per concurrent request.
+///
+/// A connection returns to hyper's pool once it is ready for its next request. This can be shortly after the caller has received the response. A request that
+/// is sent in the meantime finds no idle connection and opens another one. It then uses the connection that becomes free first, and both connections are kept.
+/// After a while, the pool has a spare connection and opens no more. With 1 and 32 concurrent requests, 3 and 34 connections were counted.
 const SPARE: u32 = 4;
 
-/// Counts the connections opened for one request at a time and for many concurrent requests, and adds the counts to the report.
+/// Counts the connections for one request at a time, and for many concurrent requests. Adds the counts to the report.
 pub fn measure(server: &Server, report: &mut Report) -> Outcome<()> {
     for (work, at_once) in [(Work::Insert, 1), (Work::Pipelined, u32::try_from(AT_ONCE)?)] {
         let most = at_once + SPARE;

@@ -1,4 +1,4 @@
-//! Controls a client that runs in a separate process and reads commands line by line.
+//! Controls a client in a separate process, which reads commands line by line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -8,8 +8,9 @@ use crate::Outcome;
 use crate::azurite::client::{Done, Work};
 use crate::harness::Rate;
 
-/// A client in a separate process. The command `insert 600` runs inserts for about 600 ms. The client replies with `operations nanoseconds busy-nanoseconds` or
-/// with an error message.
+/// A client in a separate process.
+///
+/// The command `insert 600` runs inserts for about 600 ms. The client replies with `operations nanoseconds busy-nanoseconds`, or with an error message.
 #[derive(Debug)]
 pub struct External {
     name: &'static str,

@@ -1,4 +1,4 @@
-//! Measures whether a stream requests the next page while the current page is being processed. Processing a page takes as long as requesting one.
+//! Measures whether a stream requests the next page while the current page is processed. Processing a page takes as long as requesting it.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use crate::harness::{Contender, Rate, alternate};
 use crate::options::Options;
 use crate::report::{Report, Target};
 
-/// Compares the stream with reading the pages one by one, and adds the ratio of their rates to the report. If reading ten pages one by one takes 20 units of
-/// time, the stream takes at least 11.
+/// Compares the stream with reading the pages one by one. Adds the ratio of the rates to the report. If ten pages take 20 units of time one by one, the stream
+/// takes at least 11.
 pub fn measure(server: &Server, options: &Options, report: &mut Report) -> Outcome<()> {
     let ours = Ours::new(&server.connection_string(), "ReadingsAhead")?;
     let page = ours.one_by_one(|| {})? / 10;

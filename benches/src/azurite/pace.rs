@@ -1,4 +1,4 @@
-//! Compares pipelined inserts with sequential inserts, both on a local server and on a server with the latency of another region.
+//! Compares pipelined inserts with sequential inserts. Both run on a local server, and on a server with the latency of another region.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use crate::harness::{Contender, Figure, alternate};
 use crate::options::Options;
 use crate::report::{Report, Target};
 
-/// The latency added to each request to simulate a server in a neighbouring region.
+/// The latency that is added to each request, as if the server were in a neighbouring region.
 const FAR: Duration = Duration::from_millis(10);
 /// The target for the ratio of pipelined inserts to sequential inserts.
 const TIMES: f64 = 4.0;
-/// The fraction of time a server's request thread must be busy to count as the bottleneck.
+/// The limit above which the request thread of a server counts as the bottleneck. It is the fraction of time for which the thread is busy.
 const LIMIT: f64 = 0.9;
 
 /// Measures the inserts and adds the ratios to the report.

@@ -1,4 +1,4 @@
-//! Compares `table-azure` with other clients, each running in a separate process.
+//! Compares `table-azure` with other clients. Each client runs in a separate process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,8 +48,9 @@ fn target() -> Outcome<PathBuf> {
     Ok(tests::azurite::install()?.parent().ok_or("no target folder")?.to_owned())
 }
 
-/// Builds the program that measures the `azure_data_tables` crate. The program has a separate workspace, so normal builds do not compile the crate's
-/// dependencies.
+/// Builds the program that measures the `azure_data_tables` crate.
+///
+/// The program has a separate workspace, so normal builds do not compile the dependencies of the crate.
 fn build() -> Outcome<Command> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("azure_data_tables");
     let target = target()?.join("azure-data-tables");
@@ -94,7 +95,7 @@ fn run(mut command: Command) -> Outcome<()> {
 struct Reached {
     name: &'static str,
     rates: Vec<f64>,
-    /// The number of operations per second of the client's CPU time.
+    /// The number of operations per second of CPU time of the client.
     efficiencies: Vec<f64>,
 }
 

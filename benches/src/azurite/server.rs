@@ -25,7 +25,7 @@ pub struct Load {
 pub struct Share {
     /// The fraction of the interval during which the thread was running.
     pub ran: f64,
-    /// The fraction of the interval during which the thread was running or waiting for a core. At 1, the thread is the bottleneck.
+    /// The fraction of the interval for which the thread was running or waiting for a core. If it is 1, the thread is the bottleneck.
     pub wanted: f64,
 }
 

@@ -1,5 +1,5 @@
-//! The ledger implemented with the patterns. Each post is one unit of work. Balances and monthly sums are properties ("slots") of rows that are each shared by
-//! 200 accounts.
+//! The ledger with the patterns. Each post is one unit of work. Balances and monthly sums are properties ("slots"). The row of a slot is shared by 200
+//! accounts.
 
 mod model;
 
@@ -194,7 +194,7 @@ impl Books for Ours {
         Ok(())
     }
 
-    /// Loads entries without waiting for the disk. A sync at the end makes all of them durable.
+    /// Loads entries without waiting for the disk. One sync at the end makes all of them durable.
     fn load(&self, drafts: Vec<Draft>) -> Outcome<()> {
         for batch in drafts.chunks(BATCH) {
             self.post(batch.to_vec())?;
@@ -267,7 +267,7 @@ impl Reader for &Ours {
     }
 }
 
-/// Creates a ledger in a new folder. Its posts do not wait for the disk; [`Books::load`] syncs once, at its end.
+/// Creates a ledger in a new folder. Its posts do not wait for the disk. [`Books::load`] syncs once, at its end.
 pub fn relaxed(folder: &Path) -> Outcome<Ours> {
     drop(Ours::create(folder)?);
     Ours::on(Engine::builder().durability(Durability::Relaxed).open(folder)?)

@@ -1,5 +1,6 @@
-//! The ledger implemented with `rusqlite`, using prepared statements, WAL, `synchronous=FULL` and WITHOUT ROWID. Each post is a transaction on a shared
-//! connection, as in most programs. Alternatively, a committer thread commits the pending posts of all threads together.
+//! The ledger with `rusqlite`, using prepared statements, WAL, `synchronous=FULL` and WITHOUT ROWID.
+//!
+//! Each post is a transaction on a shared connection, as in most programs. Alternatively, a committer thread commits the pending posts of all threads together.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -96,7 +97,7 @@ impl Grouped<'_> {
     /// The name of this implementation as shown in the table of results.
     pub const NAME: &'static str = "rusqlite, grouped";
 
-    /// Posts entries in one durable transaction, which may also contain posts by other threads.
+    /// Posts entries in one durable transaction. The transaction may also contain posts by other threads.
     pub fn post(&self, drafts: Vec<Draft>) -> Outcome<()> {
         self.0.committer.submit(drafts)
     }
@@ -198,7 +199,7 @@ impl Books for SqliteBooks {
     }
 
     fn reader(&self) -> Outcome<Box<dyn Reader + '_>> {
-        // The reader has a separate connection. It lives until the end of the run, because the prepared statements borrow it.
+        // The reader has a separate connection. The prepared statements borrow the connection, so it lives until the end of the run.
         let connection: &'static Connection = Box::leak(Box::new(connect(&self.path, CACHE)?));
         Ok(Box::new(Prepared {
             connection,

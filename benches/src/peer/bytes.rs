@@ -15,7 +15,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Returns a key in the format of the engine's keys: a table number, a partition key and a row key.
+    /// Returns a key in the format of the engine. It consists of a table number, a partition key and a row key.
     pub fn key(&mut self, site: &str, number: u32) -> Outcome<&[u8]> {
         self.text.clear();
         self.text.push_str("reading_");
@@ -44,7 +44,7 @@ pub fn pairs(readings: &[Reading]) -> Outcome<Vec<Pair>> {
     readings.iter().map(pair).collect()
 }
 
-/// Reads every byte, as fast as possible. Without this, a value might never be loaded from memory.
+/// Reads every byte, as fast as possible. Otherwise, a value might never be loaded from memory.
 #[must_use]
 pub fn read(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();

@@ -1,4 +1,4 @@
-//! A thread that commits on behalf of many threads. It commits all pending jobs together and replies to each thread when its job is durable.
+//! A thread that commits for many threads. It commits all pending jobs together, and replies to each thread once its job is durable.
 
 use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;

@@ -1,4 +1,4 @@
-//! Appends 4 KiB blocks, calling `fdatasync` after each one. This is an upper bound on the throughput of a single durable writer.
+//! Appends 4 KiB blocks, and calls `fdatasync` after each one. No single durable writer can be faster than this.
 
 use std::fs::File;
 use std::io::Write;

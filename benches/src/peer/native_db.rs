@@ -22,7 +22,7 @@ struct Stored {
     reading: Properties,
 }
 
-/// The primary key: the partition name and the number, encoded as bytes that sort in this order.
+/// The primary key: the name of the partition and the number. It is encoded as bytes that sort in this order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Place {
     site: String,
@@ -112,7 +112,7 @@ impl NativeDb {
     pub fn create(path: &Path) -> Outcome<Self> {
         let mut models = Models::new();
         models.define::<Stored>()?;
-        // The models must outlive the database, so they are leaked and live until the end of the run.
+        // The models must outlive the database. They are therefore leaked, and live until the end of the run.
         let models: &'static Models = Box::leak(Box::new(models));
         Ok(Self { database: Builder::new().set_cache_size(CACHE).create(models, path)? })
     }
@@ -152,7 +152,7 @@ impl Peer for NativeDb {
     }
 }
 
-/// A reader that begins a transaction for each read, so it sees all earlier writes, as `Peer` requires.
+/// A reader that begins a transaction for each read. It therefore sees all earlier writes, as `Peer` requires.
 struct Transactions<'a> {
     database: &'a Database<'static>,
 }

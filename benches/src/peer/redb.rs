@@ -1,4 +1,4 @@
-//! The `redb` crate with encoded rows and keys, read from one snapshot. It is an upper bound on the engine's read rate.
+//! The `redb` crate with encoded rows and keys, read from one snapshot. Its read rate is an upper bound for the engine.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -74,7 +74,7 @@ fn commit(connection: &Connection, jobs: &mut dyn Iterator<Item = Job>) -> Outco
     Ok(replies)
 }
 
-/// Writes the readings of a job atomically. A single statement is atomic; several statements need a savepoint.
+/// Writes the readings of a job atomically. One statement is atomic, but several statements need a savepoint.
 fn apply(connection: &Connection, job: &Job) -> Outcome<()> {
     let several = job.readings.len() > 1;
     if several {
@@ -130,7 +130,7 @@ impl Peer for Sqlite {
     }
 
     fn reader(&self) -> Outcome<Box<dyn Reader + '_>> {
-        // The reader has a separate connection. It lives until the end of the run, because the prepared statements borrow it.
+        // The reader has a separate connection. The prepared statements borrow the connection, so it lives until the end of the run.
         let connection: &'static Connection = Box::leak(Box::new(connect(&self.path, self.cache)?));
         Ok(Box::new(Prepared {
             get: connection.prepare(GET)?,

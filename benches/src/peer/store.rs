@@ -69,15 +69,14 @@ pub trait Store: Sync {
     /// Fills the store, which must be empty, with the first `entities` readings.
     fn load(&self, entities: u32) -> Outcome<()>;
 
-    /// Inserts or replaces readings in one transaction. The transaction is durable when the call returns. The engine requires all readings to be in the same
-    /// partition.
+    /// Inserts or replaces readings in one transaction, which is durable when the call returns. For the engine, all readings must be in the same partition.
     fn replace(&self, readings: Vec<Reading>) -> Outcome<()>;
 
     /// Returns a reader for one thread.
     fn look(&self) -> Outcome<Box<dyn Look + '_>>;
 }
 
-/// A reader. Depending on the library, it either decodes each reading or only reads all of its bytes.
+/// A reader. Some libraries decode each reading. The others only read all of its bytes.
 pub trait Look {
     /// Reads one reading, which must exist.
     fn get(&mut self, site: &str, number: u32) -> Outcome<()>;
@@ -144,7 +143,7 @@ impl Store for RawRedb {
     }
 }
 
-/// A reader of redb. It reads single readings from the snapshot taken at its creation, which is fastest, and each page from a new snapshot.
+/// A reader of redb. It reads single readings from the snapshot that it took when it was created, which is fastest. It reads each page from a new snapshot.
 struct RedbReader<'a> {
     redb: &'a RawRedb,
     snapshot: Snapshot,

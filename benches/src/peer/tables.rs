@@ -1,4 +1,4 @@
-//! The embedded engine with typed entities, the typed table handle and, except for the cache size, default options.
+//! The embedded engine with typed entities and the typed table handle. All options except the cache size have their default values.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};

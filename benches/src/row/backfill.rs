@@ -1,7 +1,8 @@
-//! Measures how fast a new index is backfilled over existing rows, and compares the cost per row in a large table with the cost per row in a small one.
+//! Measures how fast a new index is backfilled over existing rows. Compares the cost per row in a large table with the cost per row in a small one.
 //!
-//! In the first row of results, the engine does not sync each transaction, so the cost per row consists of CPU time and journal writes. The second row, shown
-//! for information only, is the additional cost of durable transactions. It depends on the disk and on the number of transactions that share a sync.
+//! In the first row of results, the engine does not sync each transaction, so the cost per row consists of CPU time and journal writes. The second row is the
+//! additional cost of durable transactions. It is shown for information only, because it depends on the disk and on the number of transactions that share a
+//! sync.
 
 use std::time::Instant;
 

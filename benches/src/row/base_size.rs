@@ -1,4 +1,4 @@
-//! Measures the size of the base (the engine's merged files) while random entities are replaced, and after a compaction.
+//! Measures the size of the base (the engine's merged files). It is measured while random entities are replaced, and after a compaction.
 
 use pollster::block_on;
 use table_core::Entity;
@@ -19,7 +19,7 @@ const BASE: &str = ".rows";
 /// The number of threads that replace entities.
 const WRITERS: u32 = 8;
 
-/// Measures the size of the base after each checkpoint and after a compaction, and adds the ratios to the report.
+/// Measures the size of the base after each checkpoint, and after a compaction. Adds the ratios to the report.
 #[expect(clippy::cast_precision_loss, reason = "bytes are shown with three digits")]
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let (entities, folder) = (stage.small(), stage.folder.join("base-size"));

@@ -1,5 +1,7 @@
-//! Measures three things: reading the first remaining entity of a partition whose earlier entities have all been deleted, receiving from a queue that has
-//! already delivered many messages, and the number of bytes written by an idle engine.
+//! Measures three things:
+//! - reading the first entity of a partition in which all earlier entities have been deleted
+//! - receiving from a queue that has already delivered many messages
+//! - the number of bytes that an idle engine writes
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -24,12 +26,12 @@ const BATCH: u32 = 100;
 const READS: u32 = 200;
 /// The number of rounds. In each round, both queues are measured in turn.
 const ROUNDS: usize = 15;
-/// The deadline for merges to purge deleted rows from the base.
+/// The time within which merges must purge deleted rows from the base.
 const SECONDS: Duration = Duration::from_secs(3);
 /// The time for which an idle engine is observed.
 const IDLE: Duration = Duration::from_secs(2);
 
-/// Measures reads after deletions, queue operations and the writes of an idle engine, and adds the results to the report.
+/// Measures reads after deletions, queue operations, and the writes of an idle engine. Adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let (count, folder) = (stage.options.entities, stage.folder.inside("deletions"));
     let options = EngineOptions::new().durability(Durability::Relaxed);

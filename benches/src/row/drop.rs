@@ -1,5 +1,7 @@
-//! Measures dropping a table with many entities, compared with dropping a table with few. A drop needs one sync, whose duration can vary by a factor of forty,
-//! so the fastest of several drops are compared. Work that grows with the number of entities would slow down even the fastest drop.
+//! Measures how long it takes to drop a table with many entities, compared with a table with few.
+//!
+//! A drop needs one sync, whose duration can vary by a factor of forty. The fastest of several drops are therefore compared. Work that grows with the number of
+//! entities would slow down even the fastest drop.
 
 use std::time::Instant;
 

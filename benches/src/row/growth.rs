@@ -1,5 +1,5 @@
-//! Compares the time of a point get in a large table with the time in a small table, with a cache that fits both tables. A full run also uses a cache too small
-//! for the large table.
+//! Compares the time of a point get in a large table with the time in a small table. Both tables fit into the cache. A full run also uses a cache that is too
+//! small for the large table.
 
 use table_core::embedded::Engine;
 
@@ -14,10 +14,10 @@ use crate::stage::Stage;
 
 /// A cache size that suffices for ten million entities.
 const WARM: usize = 6 << 30;
-/// The distance between the entities read to warm up the cache. It is less than the number of entities in a block, so every block is read.
+/// The distance between the entities that are read to warm up the cache. It is less than the number of entities in a block, so every block is read.
 const STEP: usize = 20;
 
-/// Measures point gets in both tables and adds the ratio of their times to the report. In a full run, also does so with the smaller cache.
+/// Measures point gets in both tables, and adds the ratio of their times to the report. A full run also measures with the smaller cache.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let [large, small] = [stage.large(), stage.small()].map(|entities| short(entities.into()));
     let work = format!("time of a point get at {large} against {small}");

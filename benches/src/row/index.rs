@@ -1,5 +1,4 @@
-//! Measures entities with two indexes in the same partition. Inserts are compared with inserts of plain entities, and lookups through an index are compared
-//! with point gets.
+//! Measures entities with two indexes in the same partition. Compares inserts with inserts of plain entities, and lookups through an index with point gets.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -100,10 +99,10 @@ fn look_ups(
     tagged: &Entities<Tagged, Engine>,
     all: &[Tagged],
 ) -> Outcome<()> {
-    // After this checkpoint, lookups read from the base, as is typical of a long-lived store.
+    // After this checkpoint, lookups read from the base, as they do in a long-lived store.
     block_on(tagged.table().store().checkpoint())?;
     let turn = AtomicU64::new(0);
-    // This stride reaches every entity, in an order that defeats caching.
+    // This step size reaches every entity, in an order that defeats caching.
     let next = || {
         let turn = usize::try_from(turn.fetch_add(1, Ordering::Relaxed)).unwrap_or_default();
         all.get(turn * 7_919 % all.len()).ok_or("there are no entities")

@@ -1,4 +1,4 @@
-//! Measures random point gets, both in a table twice as large as the cache and in a tenth of that table, which fits into the cache.
+//! Measures random point gets in a table twice as large as the cache. Also measures them in a tenth of that table, which fits into the cache.
 
 use crate::Outcome;
 use crate::child::place;
@@ -11,7 +11,7 @@ use crate::report::{OURS, Report, Target, short};
 const BATCH: u32 = 64;
 /// The name of the engine when its reads are served from the cache.
 const WARM: &str = "tables, in the cache";
-/// The distance between the entities read to warm up the cache. It is less than the number of entities in a block, so every block is read.
+/// The distance between the entities that are read to warm up the cache. It is less than the number of entities in a block, so every block is read.
 const STEP: usize = 8;
 
 /// Measures the point gets in every library under comparison and adds the rates to the report.
@@ -20,7 +20,7 @@ pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
         Kind::ALL.into_iter().map(|kind| Ok((kind, large.open(kind)?))).collect::<Outcome<_>>()?;
     let all = stores.iter().map(|(kind, store)| contender(kind.name(), &**store, large.entities));
     let mut figures = alternate(all.collect::<Outcome<_>>()?, large.options.rounds, large.options.time)?;
-    // Gets from the cache run alone, because contenders that read the entire table would evict their blocks.
+    // Gets from the cache are measured alone. Contenders that read the entire table would evict their blocks.
     let warm = stores.first().map(|(_, store)| contender(WARM, &**store, large.warm())).transpose()?;
     figures.extend(alternate(warm.into_iter().collect(), large.options.rounds, large.options.time)?);
     let work = format!("point get at {}, cache of {} MiB", short(large.entities.into()), large.cache() >> 20);

@@ -1,4 +1,4 @@
-//! Measures reads of 1,000-entity pages in a table with ten times the usual number of entities, none of which have been updated.
+//! Measures reads of pages of 1,000 entities in a table with ten times the usual number of entities. None of the entities have been updated.
 
 use crate::Outcome;
 use crate::data::{PARTITION, Random, site};

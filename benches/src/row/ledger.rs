@@ -1,7 +1,7 @@
-//! Measures an accounting ledger with one tenant: its posts, its queries and its bytes on disk. It is compared with the same ledger on `SQLite`.
+//! Measures an accounting ledger with one tenant: its posts, its queries and its bytes on disk. Compares it with the same ledger on `SQLite`.
 //!
-//! A load is durable when it completes. The engine writes all entries without waiting for the disk and then syncs once; `SQLite` syncs once per batch. The
-//! queries run on ledgers loaded with the same entries.
+//! A load is durable when it completes. The engine writes all entries without waiting for the disk, and then syncs once. `SQLite` syncs once per batch. The
+//! queries run on ledgers that were loaded with the same entries.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,8 +24,10 @@ const TASKS: [(&str, usize); 5] =
 const LOADS: usize = 3;
 /// The number of entries to load.
 const ENTRIES: u32 = 200_000;
-/// The number of entries to load in a quick run. With two postings per entry, it is just large enough for each account's statement to fill a page. At this
-/// size, most of the disk space is the fixed-size reserve that the engine keeps in case the disk fills up.
+/// The number of entries to load in a quick run.
+///
+/// With two postings per entry, this is just enough for the statement of each account to fill a page. At this size, most of the disk space is a reserve of
+/// fixed size, which the engine keeps in case the disk fills up.
 const FEWEST: u32 = 25_000;
 
 /// A counter that gives each post a unique request id.
@@ -81,7 +83,7 @@ fn posts(
     Ok(())
 }
 
-/// Loads entries into new ledgers, compares the load rates and the sizes on disk, and reopens the last two ledgers.
+/// Loads entries into new ledgers. Compares the load rates and the sizes on disk. Finally, reopens the last two ledgers.
 fn load(stage: &Stage, report: &mut Report, folder: &Folder) -> Outcome<(Ours, SqliteBooks)> {
     let entries = if stage.options.quick { FEWEST } else { ENTRIES };
     let (mut rates, mut places) = ([const { Vec::new() }; 2], [folder.join("ours"), folder.join("peer")]);
@@ -119,7 +121,7 @@ fn per_entry(bytes: u64, entries: u32) -> f64 {
     bytes as f64 / f64::from(entries)
 }
 
-/// Compares the post rate at the largest number of concurrent tasks with the highest rate measured at any number of tasks.
+/// Compares the post rate with the most concurrent tasks with the highest rate at any number of tasks.
 fn crowded(stage: &Stage, report: &mut Report, ours: &Ours, turns: &Turns) -> Outcome<()> {
     let contenders = TASKS.map(|(name, tasks)| {
         Contender::new(name, move |time| crowd(tasks, time, || ours.post(vec![turns.next(2)])))

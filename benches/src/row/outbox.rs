@@ -1,4 +1,4 @@
-//! Measures the time from a change until its effect has been applied through the outbox, at a fixed rate of changes.
+//! Measures the time from a change until the outbox has applied its effect. The changes are made at a fixed rate.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -56,7 +56,7 @@ impl Lags {
         look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns all delays, and the 99th percentile of the delays. Both are expressed as rates (the reciprocal of a delay).
+    /// Returns all delays, and the 99th percentile of the delays. Each delay is converted to a rate, which is its reciprocal.
     fn figures(&self) -> [Figure; 2] {
         let mut lags: Vec<u64> = self.with(|lags| lags.values().copied().collect());
         lags.sort_unstable();
@@ -137,7 +137,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Inserts a reading together with an outbox intent that inserts it into the mirror table, and then notifies the workers.
+/// Inserts a reading, and an outbox intent that inserts the reading into the mirror table. Then notifies the workers.
 fn change(
     outbox: &Outbox,
     table: &Table<Reading, Engine>,
@@ -154,7 +154,7 @@ fn change(
     Ok(())
 }
 
-/// Runs an operation the given number of times at the rate [`PACE`]. If no thread is free, the next run starts late.
+/// Runs an operation the given number of times, at the rate [`PACE`]. If no thread is free, the next run starts late.
 fn paced(operations: u32, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome<Rate> {
     let (next, start) = (AtomicU32::new(0), Instant::now());
     thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! Measures reading a page of 1,000 decoded entities. An entire partition is read, and its entities are returned one by one. For the engine, the list returned
-//! by `page` is measured as well.
+//! Measures reading a page of 1,000 decoded entities. The page is an entire partition, whose entities are returned one by one. For the engine, the list that
+//! `page` returns is measured as well.
 
 use std::hint::black_box;
 

@@ -1,5 +1,7 @@
-//! Measures dropping a period with many entities, compared with dropping a period with few. Each period has a separate table. The engine does not sync each
-//! change, because sync times would mask any growth with the number of entities. The fastest of several drops are compared, as in [`drop`](super::drop).
+//! Measures how long it takes to drop a period with many entities, compared with a period with few. Each period has a separate table.
+//!
+//! The engine does not sync each change, because sync times would hide any growth with the number of entities. As in [`drop`](super::drop), the fastest of
+//! several drops are compared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -53,7 +55,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     block_on(periods.prepare())?;
     for (days, (_, entities)) in (0..2 * PERIODS).zip(sizes.into_iter().cycle()) {
         let table = periods.table_of(day(days)?)?;
-        // Full transactions fill the table quickly. The times of the readings are outside the period, but a drop ignores them.
+        // Full transactions fill the table quickly. The times of the readings are outside the period, which does not matter for a drop.
         Tables::in_table(block_on(table.create_if_missing())?).load(entities)?;
     }
     settle()?;

@@ -1,4 +1,4 @@
-//! Measures the time to reopen a folder whose writer was killed and to read an entity. A large table is compared with a small one.
+//! Measures the time to reopen a folder whose writer was killed, and to read an entity from it. Compares a large table with a small one.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::stage::Stage;
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let sizes = [("large", stage.large()), ("small", stage.small())];
     let mut rates = sizes.map(|_| Vec::new());
-    // A round starts and kills two processes, which takes as long as three rounds of other measurements.
+    // In each round, two processes are started and killed. This takes as long as three rounds of other measurements.
     for _ in 0..stage.options.rounds.div_ceil(3) {
         for ((_, entities), rates) in sizes.into_iter().zip(&mut rates) {
             let folder = child::filled(stage, entities)?.folder;

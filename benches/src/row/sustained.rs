@@ -1,6 +1,7 @@
-//! Measures continuous random updates by 32 writers in durable transactions of ten rows. The engine requires all ten rows to be in one partition. The other
-//! libraries write to random rows, as applications would. For information, they are also measured with ten rows in one partition, because such transactions
-//! modify fewer pages.
+//! Measures continuous random updates by 32 writers in durable transactions of ten rows.
+//!
+//! The engine requires all ten rows to be in one partition. The other libraries write to random rows, as applications would. For information, they are also
+//! measured with ten rows in one partition, because such transactions change fewer pages.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use crate::peer::store::Kind;
 use crate::report::{Report, Target, short};
 use crate::sustained::{Figures, Rows, Work};
 
-/// A library, its results, and the time to reopen its folder and read an entity after its process was killed.
+/// A library, its results, and its reopening time. This is the time to reopen its folder and read an entity after its process was killed.
 struct Measured(Kind, Figures, Duration);
 
 /// Measures the updates and the reopening and adds the results to the report.

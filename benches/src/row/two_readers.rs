@@ -1,4 +1,4 @@
-//! Measures how much a second reading thread increases the rate of point gets and pages, for the engine and for raw redb.
+//! Measures how much a second reading thread increases the rate of point gets and pages. Measures the engine and raw redb.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Measures the rate of a reader, once alone and once during read-modify-write updates that are conditional on the entity's `ETag`.
+//! Measures the rate of a reader, first alone and then during updates. The updates read, modify and write an entity, conditional on its `ETag`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! Measures a materialised view. A rebuild is compared with an index backfill, and the rate at which the view processes a change feed is measured.
+//! Measures a materialised view. Compares a rebuild with an index backfill, and measures the rate at which the view processes a change feed.
 
 use std::time::Instant;
 

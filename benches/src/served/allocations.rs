@@ -1,4 +1,4 @@
-//! Counts the server's allocations per request, in a separate process with a counting allocator.
+//! Counts the allocations that the server makes per request. The server runs in a separate process with a counting allocator.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::served::data::{self, Shape};
 use crate::served::work::{self, Place, Work};
 use crate::served::worker::Worker;
 
-/// The measured workloads, each with the number of entities per request and the allowed number of allocations per entity. The allowed number is one sixth
+/// The measured workloads. Each has the number of entities per request, and the allowed number of allocations per entity. The allowed number is one sixth
 /// higher than the measured one.
 const WORKS: [(Work, u32, f64); 6] = [
     (Work::Get, 1, 70.0),
@@ -25,7 +25,7 @@ const WORKS: [(Work, u32, f64); 6] = [
     (Work::Page, 1_000, 1.0),
     (Work::Queue, 3, 120.0),
 ];
-/// The number of counted requests. The same number of requests runs beforehand as a warm-up.
+/// The number of counted requests. As many requests run before them as a warm-up.
 const REQUESTS: u32 = 200;
 const SHAPE: Shape =
     Shape { table: "Counted", title: "10k in 10 partitions", entities: 10_000, partitions: 10 };
@@ -101,7 +101,7 @@ pub fn measure(report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Serves an in-memory account. For each line of input, prints the number of allocations so far and their total size, as returned by `allocated`.
+/// Serves an in-memory account. For each line of input, prints the number and the total size of the allocations so far, which `allocated` returns.
 pub fn serve(allocated: impl Fn() -> (usize, usize)) -> Outcome<()> {
     let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
     let config = Config::on_loopback(Account::emulator(Engine::in_memory())?).ephemeral();

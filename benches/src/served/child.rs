@@ -35,7 +35,7 @@ impl Server {
     /// Starts this program as a server and waits until the server listens.
     pub fn start(word: &str) -> Outcome<Self> {
         let mut command = Command::new(std::env::current_exe()?);
-        // The child's standard input is a pipe from this process, so the child ends when this process ends.
+        // The standard input of the child is a pipe from this process. The child therefore ends when this process ends.
         command.args([CHILD, word]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = Self { process: command.spawn()?, line: String::new() };
         let stdout = server.process.stdout.take().ok_or("the server has no output")?;

@@ -12,7 +12,7 @@ use crate::served::worker;
 const SMALL: Shape = Shape { table: "Small", title: "10k in one partition", entities: 10_000, partitions: 1 };
 const GREAT: Shape =
     Shape { table: "Great", title: "1M in one partition", entities: 1_000_000, partitions: 1 };
-/// The highest acceptable ratio of the time per operation in the large partition to the time in the small one.
+/// The highest acceptable growth of the time per operation. It is the ratio of the time in the large partition to the time in the small one.
 const GROWTH: f64 = 1.3;
 /// The number of concurrent connections.
 const CONNECTIONS: usize = 8;

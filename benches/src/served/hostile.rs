@@ -1,4 +1,4 @@
-//! Measures the latency of a well-behaved client while many other connections are open that never send a validly signed request.
+//! Measures the latency of a well-behaved client while many hostile connections are open. These connections never send a request with a valid signature.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -17,13 +17,13 @@ use crate::served::load::Done;
 use crate::served::work::{Place, Work};
 use crate::served::worker;
 
-/// The number of connections for each kind of hostile connection that sends little and then waits.
+/// The number of hostile connections of each kind that sends little and then waits.
 const NEIGHBOURS: usize = 1_000;
 /// The number of connections used by the well-behaved client.
 const CONNECTIONS: usize = 8;
 /// The highest acceptable ratio of the 99th-percentile latency with hostile connections to the latency without them.
 const TIMES: f64 = 3.0;
-/// The number of connections for each kind of hostile connection that sends continuously.
+/// The number of hostile connections of each kind that sends continuously.
 const FLOODS: usize = 20;
 /// The number of messages in each write of a connection that sends continuously.
 const REPEATED: usize = 200;
@@ -32,8 +32,10 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 /// The number of streams per HTTP/2 connection. It equals the server's limit.
 const STREAMS: u32 = 256;
 
-/// Measures the latency for each kind of hostile connection and adds the ratios to the report. Unsigned requests with a body show that the server verifies the
-/// signature before it admits the request and reads its body. Connections that send without pause show that work before authentication is rate-limited.
+/// Measures the latency for each kind of hostile connection, and adds the ratios to the report.
+///
+/// Unsigned requests with a body show that the server verifies the signature before it admits the request and reads its body. Connections that send without
+/// pause show that work before authentication is rate-limited.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let server = Server::start(child::SERVE)?;
     let (place, shape) = (Place::new(&server.line)?, &Shape::ALL[0]);
@@ -110,7 +112,7 @@ fn kinds(target: &str) -> [Kind; 7] {
         Kind {
             number: FLOODS,
             pause: Duration::ZERO,
-            // On two cores, the kernel's cost of a connection and the thread that opens connections without pause delay the client of any server.
+            // On two cores, two things delay the client of any server: the kernel's cost of a connection, and the thread that opens connections without pause.
             // docs/server.md compares the server with a program that only accepts and closes connections.
             target: Target::Shown,
             ..silent("unsigned requests, each over a new connection", &request)
@@ -192,7 +194,8 @@ impl Drop for Neighbours {
     }
 }
 
-/// Returns the bytes of an HTTP/2 connection: the preface, an empty `SETTINGS` frame and, for each stream, the headers of an unsigned request without its body.
+/// Returns the bytes of an HTTP/2 connection: the preface and an empty `SETTINGS` frame. For each stream, the headers of an unsigned request follow, without
+/// its body.
 fn streams(target: &str) -> Vec<u8> {
     let mut bytes = PREFACE.to_vec();
     // The encoded headers are `:method: POST` and `:scheme: http`, followed by the literals `:path` and `:authority: a` (RFC 7541). Each length fits into a

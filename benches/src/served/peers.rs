@@ -20,8 +20,10 @@ const TAIL: f64 = 10.0;
 const AZURITE: &str = "Azurite";
 const STACK: &str = "hyper";
 
-/// Measures one workload on tables of one shape. The first of `places` is `table-server`, and the second is Azurite. For small requests, the HTTP stack with a
-/// constant response is measured as well. Over one connection, a server mostly waits for its client, so this rate is an upper bound for any server.
+/// Measures one workload on tables of one shape. The first of `places` is `table-server`, and the second is Azurite.
+///
+/// For small requests, the HTTP stack with a constant response is measured as well. Over one connection, a server mostly waits for its client. The rate of the
+/// HTTP stack is therefore an upper bound for any server.
 pub fn measure(
     work: Work,
     shape: &Shape,

@@ -1,4 +1,4 @@
-//! Compares the server's throughput of gets and inserts with the throughput of the bare HTTP stack, which returns a constant response.
+//! Compares the server's throughput of gets and inserts with that of the bare HTTP stack. The HTTP stack returns a constant response.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate};
@@ -14,7 +14,8 @@ use crate::served::worker;
 const PART: f64 = 0.5;
 const STACK: &str = "hyper";
 
-/// Measures the throughput of both and adds the ratios to the report. The HTTP stack receives the same signed requests as the server but ignores their content.
+/// Measures the throughput of both, and adds the ratios to the report. The HTTP stack receives the same signed requests as the server, but ignores their
+/// content.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let (ours, stack) = (Server::start(child::SERVE)?, Server::start(child::CONSTANT)?);
     let shape = &Shape::ALL[0];

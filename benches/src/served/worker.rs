@@ -13,9 +13,10 @@ use crate::served::load::{self, Done};
 use crate::served::request::Sent;
 use crate::served::work::{Place, QUEUE, Work, check};
 
-/// Measures the rate over the given number of connections for about the given time. A single connection is measured once with a client that busy-waits and once
-/// with a client that sleeps, and the better result counts. A sleeping client leaves both cores to a server that needs them, and a busy-waiting client wakes a
-/// single-threaded server sooner. If `any` is `true`, every response is accepted.
+/// Measures the rate over the given number of connections for about the given time. If `any` is `true`, every response is accepted.
+///
+/// A single connection is measured twice: with a client that busy-waits, and with a client that sleeps. The better result counts. A sleeping client leaves both
+/// cores to a server that needs them. A busy-waiting client wakes a single-threaded server sooner.
 pub fn ask(
     work: Work,
     (place, any): (&Place, bool),
@@ -35,8 +36,8 @@ pub fn ask(
     Ok(if awake.rate.per_second() > asleep.rate.per_second() { awake } else { asleep })
 }
 
-/// A worker for one connection. It encodes and signs its next request while the server processes the previous one, so the measurement does not include the
-/// client's work.
+/// A worker for one connection. It encodes and signs its next request while the server processes the previous one. The measurement therefore does not include
+/// the client's work.
 #[derive(Debug)]
 pub struct Worker<'a> {
     work: Work,
@@ -113,7 +114,7 @@ impl<'a> Worker<'a> {
             }
             Work::Page => {
                 let path = format!("{}()", table());
-                // If a partition fills an entire page, a random partition is read with a filter on its key.
+                // If a partition fills an entire page, a filter on the key selects a random partition.
                 let query = if self.shape.entities / self.shape.partitions >= 1_000 {
                     let partition = data::partition(self.random.below(self.shape.partitions));
                     format!("$filter=PartitionKey%20eq%20'{partition}'&$top=1000")
@@ -154,7 +155,7 @@ impl<'a> Worker<'a> {
         (format!("q{:05}", first / rows % self.shape.partitions), first)
     }
 
-    /// Sends the requests that follow a put: a receive, and a delete with the pop receipt from the receive's response.
+    /// Sends the requests that follow a put: a receive, and a delete with the pop receipt from the response.
     fn message(&mut self) -> Outcome<()> {
         let path = format!("{}/{QUEUE}/messages", self.place.account_path);
         self.write("GET", &path, "visibilitytimeout=60", "")?;

@@ -1,4 +1,4 @@
-//! The conditions of the backfill's protocol. The model runs once without each of them.
+//! The conditions of the backfill's protocol. For each condition, the model runs once without it.
 
 pub(super) const CONDITIONS: [&str; 22] = [
     "an older program leaves a sighting before it writes",
@@ -47,12 +47,13 @@ pub(super) const MARKED: usize = 18;
 pub(super) const JUDGED_AGAIN: usize = 19;
 pub(super) const RESTORED: usize = 20;
 pub(super) const ENTRY_VERSION: usize = 21;
-/// The condition that each refusal of older programs has a unique number. Random runs without this condition, or without one of the following conditions,
-/// rarely fail, so a test contains the seed of a run that fails.
+/// The condition that each refusal of older programs has a unique number.
+///
+/// Without this condition, or without one of the following, random runs rarely fail. A test therefore contains the seed of a run that fails.
 pub(super) const UNIQUE: usize = 22;
-/// The condition that a first run of a backfill is recorded only if the schema that the run has read is still stored.
+/// The condition for recording a first run of a backfill. The schema that the run has read must still be stored.
 pub(super) const SEEN_FIRST: usize = 23;
-/// The condition that a run begins or continues a pass only if the schema that the run has read is still stored.
+/// The condition for beginning or continuing a pass. The schema that the run has read must still be stored.
 pub(super) const SEEN_POSITION: usize = 24;
-/// The condition that a run identifies the schema that it has read by its generation, because an earlier schema can be stored again.
+/// The condition that a run identifies a schema by its generation. The schema itself is not sufficient, because an earlier one can be stored again.
 pub(super) const GENERATION: usize = 25;

@@ -15,8 +15,9 @@ struct Seen {
 }
 
 impl World {
-    /// Changes the state of the index if `next` returns a state. If the protocol includes `condition`, the state changes only while the schema that the run has
-    /// seen is still stored. Returns the resulting state, or `None` if another schema is stored.
+    /// Changes the state of the index if `next` returns a state. Returns the resulting state, or `None` if another schema is stored.
+    ///
+    /// If the protocol includes `condition`, the state changes only while the schema that the run has seen is still stored.
     async fn note(
         &self,
         (seen, condition): (Seen, usize),
@@ -35,7 +36,7 @@ impl World {
         Some(store.index)
     }
 
-    /// Returns the store's time, together with the later of the last sighting and the last expiry of a grant. The time is read first.
+    /// Returns the store's time, and the later of the last sighting and the last expiry of a grant. Reads the time first.
     async fn sightings(&self) -> (i64, i64) {
         give_way().await;
         let now = self.store.borrow().now;
@@ -45,7 +46,7 @@ impl World {
         (now, seen.max(self.store.borrow().granted))
     }
 
-    /// Returns the number of the pass and the position where this run may begin or continue it; `None` if the run must wait.
+    /// Returns the number of the pass, and the position at which this run may begin or continue it. Returns `None` if the run must wait.
     pub(super) async fn fence(&self, release: usize) -> Option<(u64, usize)> {
         give_way().await;
         if self.schema() != release && self.holds(DECLARED) {
@@ -77,7 +78,7 @@ impl World {
                 if !self.holds(REFUSED_FIRST) {
                     return self.begin(schema, pass, |now| now == index).await;
                 }
-                // The time alone does not identify a refusal, because backfills that read the time simultaneously get the same one.
+                // The time alone does not identify a refusal, because two backfills can read the same time.
                 let number = i64::try_from(self.store.borrow_mut().version()).unwrap_or_default();
                 let token = if self.holds(UNIQUE) { number } else { now };
                 let close = |now| (now == index).then_some(Index::Closing(token, first));
@@ -101,7 +102,7 @@ impl World {
         self.begin(schema, pass, is_ours).await
     }
 
-    /// Begins a pass if `is_expected` accepts the state of the index. Returns the number and the position of the pass that is recorded after that, if any.
+    /// Begins a pass if `is_expected` accepts the state of the index. Returns the number and the position of the pass that is then recorded, if any.
     async fn begin(
         &self,
         seen: Seen,

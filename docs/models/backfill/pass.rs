@@ -1,4 +1,4 @@
-//! The pass of a backfill over the entries and the entities, and the repair, which does the same work at any time.
+//! The pass of a backfill over the entries and the entities. Also the repair, which does the same work at any time.
 
 use crate::backfill::conditions::{
     ENTRY_VERSION, JUDGED_AGAIN, MARKED, OWN_COMPLETION, OWN_POSITION, PASS_LAST, RESTORED, VERSIONED,
@@ -10,10 +10,10 @@ use crate::interleave::give_way;
 impl World {
     /// Deletes an entry if no entity requires it.
     ///
-    /// The entry is marked first, which changes its version, and the entity is read again after that. At any time, a tool that is unaware of the index may give
-    /// the entity the value of the entry. A pass that runs after the tool finds the entry either before or after it is marked. In the first case, the entity
-    /// already has the value when it is read here, so the entry is kept. In the second case, that pass writes the entry again. This changes the version of the
-    /// entry, so the entry is not deleted before the entity has been read again.
+    /// The entry is marked first, which changes its version. The entity is then read again. At any time, a tool that is unaware of the index may give the
+    /// entity the value of the entry. A pass that runs after the tool finds the entry either before or after it is marked. In the first case, the entity
+    /// already has the value when it is read here, so the entry is kept. In the second case, that pass writes the entry again. The version of the entry
+    /// changes, so the entry is not deleted until the entity has been read again.
     async fn delete_entry(&self, release: usize, (value, at): EntryKey, mut found: Entry) {
         let key = (value, at);
         let mut is_judged = false;
@@ -72,7 +72,7 @@ impl World {
         }
     }
 
-    /// Runs one part of the pass. Position 0 deletes the entries that no entity requires, and each later position writes the entry of one entity.
+    /// Runs one part of the pass. Position 0 deletes the entries that no entity requires. Each later position writes the entry of one entity.
     async fn part(&self, release: usize, position: usize) {
         match position.checked_sub(1) {
             None => self.delete_entries(release).await,

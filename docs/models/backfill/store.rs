@@ -1,4 +1,4 @@
-//! The store of the model: the stored schema with the state of the index, the entities, and the entries of the index.
+//! The store of the model. It contains the stored schema with the state of the index, the entities, and the entries of the index.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,11 +12,11 @@ const RELEASES: usize = 3;
 pub(super) enum Index {
     /// The stored schema does not declare the index yet.
     Unknown,
-    /// Older programs may write. The value is the store's time when a backfill was first run, if one has been run.
+    /// Older programs may write. The value is the store's time at the first run of a backfill, or `None` if none has run.
     Announced(Option<i64>),
-    /// Older programs are refused. The values are the number that identifies this refusal and the store's time when a backfill was first run.
+    /// Older programs are refused. The values are the number of this refusal, and the store's time at the first run of a backfill.
     Closing(i64, i64),
-    /// A backfill may run its pass over all entities. The values are the number that identifies the pass and the position that it has reached.
+    /// A backfill may run its pass over all entities. The values are the number of the pass, and the position that it has reached.
     Building(u64, usize),
     Ready,
 }
@@ -124,7 +124,7 @@ impl Store {
         self.index = Index::Announced(None);
     }
 
-    /// Requires another pass. Does nothing if the pass has not begun yet, because it will begin later in any case.
+    /// Requires another pass. Does nothing if the pass has not begun, because it will then begin later in any case.
     pub(super) fn rebuild(&mut self) {
         if matches!(self.index, Index::Building(..) | Index::Ready) {
             self.index = Index::Building(self.version(), 0);

@@ -1,4 +1,4 @@
-//! The programs of the model, which write entities with or without the index, and tools that are unaware of the index.
+//! The programs of the model, which write entities with or without the index. Also the tools that are unaware of the index.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -14,14 +14,16 @@ use crate::interleave::{Random, finish, give_way};
 pub(super) const TOLERANCE: i64 = 15;
 /// The time during which a program may write before it must read the schema again.
 pub(super) const LEASE: i64 = 1;
-/// The time for which requests can still take effect after a program has checked that it may write. The date of the program's sighting is at most `TOLERANCE`
-/// ahead of the store, the date of the write is at most one lease later, and the store accepts that date for another `TOLERANCE`.
+/// The time for which requests can still take effect after a program has checked that it may write.
+///
+/// The date of the program's sighting is at most `TOLERANCE` ahead of the store. The date of the write is at most one lease later. The store accepts that date
+/// for another `TOLERANCE`.
 pub(super) const LAST_REQUESTS: i64 = 2 * TOLERANCE + LEASE + 1;
 
 /// A program that may be built from an older release than the one whose schema is stored.
 pub(super) struct Program {
     pub(super) release: usize,
-    /// The difference by which the program's clock is ahead of the store's clock or, if the program's clock has stopped, the time that it shows.
+    /// The difference by which the program's clock is ahead of the store's clock. If the program's clock has stopped, this is the time that it shows.
     pub(super) ahead: Cell<i64>,
     pub(super) is_stopped: bool,
     /// The time, by the program's clock, at which the program last checked that it may write.
@@ -163,7 +165,7 @@ impl World {
         }
     }
 
-    /// Checks the index if it is ready. An index that is not ready is not used, so its content does not matter.
+    /// Checks the index if it is ready. Until then, the index is not used, so its content does not matter.
     pub(super) fn check(&self) -> Result<(), String> {
         if self.index() == Index::Ready { self.store.borrow().check() } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! The reservation protocol, which determines how a transaction attempts to commit and how it waits for the reservations of other processes.
+//! The reservation protocol. It determines how a transaction attempts to commit, and how it waits for the reservations of other processes.
 
 use crate::fairness::world::{
     Died, Found, LONGEST, LOSSES, MOST_ATTEMPTS, MOST_DELETED, MOST_EXPIRED, MS, PAUSE, Program, Reservation,
@@ -65,7 +65,7 @@ impl World {
         first.filter(|first| transaction.own != Some(first.key())).copied()
     }
 
-    /// Waits until the transaction's own reservation comes first or no other reservation is left to wait for.
+    /// Waits until the transaction's own reservation comes first, or until no other reservation remains that it must wait for.
     async fn wait(
         &self,
         program: &Program,
@@ -120,7 +120,7 @@ impl World {
         Ok(())
     }
 
-    /// Reads the row and the reservations with two concurrent requests, which may take effect in either order.
+    /// Reads the row and the reservations with two concurrent requests. The requests may take effect in either order.
     async fn read_and_look(
         &self,
         program: &Program,
@@ -129,7 +129,7 @@ impl World {
         let apart = self.below(program.latency / 2 + 1);
         if self.random.one_in(2) {
             let read = self.request(program, transaction, row).await?;
-            // The other request was sent at the same time. Its response has arrived by now.
+            // The other request was sent at the same time. After this pause, its response has arrived.
             self.sleep(apart).await;
             let found = found(&mut self.store.borrow_mut());
             return Ok((read, found));
@@ -205,7 +205,7 @@ impl World {
     ) -> Result<bool, Died> {
         let own = transaction.own.filter(|_| self.holds(DELETES));
         if own.is_some() && !program.may_delete {
-            // The commit also deletes the transaction's own reservation. This process may not delete, so the entire commit is refused.
+            // The commit also deletes the transaction's own reservation. This process must not delete, so the entire commit is refused.
             self.request(program, transaction, |_| ()).await?;
             program.refusals.set(program.refusals.get() + 1);
             if program.refusals.get() > 1 {
@@ -287,7 +287,7 @@ impl World {
             transaction.hold = hold.clamp(SHORTEST, LONGEST);
             let backoff = (MS << transaction.lost.min(7)).min(100 * MS);
             self.sleep(backoff / 2 + self.below(backoff / 2)).await;
-            // After a reservation has changed the version of the row, the next attempt may be refused although no other process has written. The attempt is
+            // If a reservation has changed the version of the row, the next attempt may be refused although no other process has written. The attempt is
             // repeated to find out.
             let is_disturbed = !std::mem::take(&mut transaction.has_touched);
             let reserves = transaction.own.is_none() || is_disturbed;

@@ -16,7 +16,7 @@ pub(super) const LOSSES: usize = 3;
 /// The shortest and the longest hold of a reservation.
 pub(super) const SHORTEST: u64 = 200 * MS;
 pub(super) const LONGEST: u64 = 5_000 * MS;
-/// The number of consecutive reservations that must expire while a process is waiting for them before the process stops waiting.
+/// A process stops waiting after this many consecutive reservations have expired while it was waiting for them.
 pub(super) const MOST_EXPIRED: u64 = 4;
 /// The maximum number of reservations in one read, and the maximum number in one delete.
 pub(super) const MOST_READ: usize = 128;
@@ -29,7 +29,7 @@ pub(super) const HORIZON: u64 = 120_000 * MS;
 #[derive(Clone, Copy)]
 pub(super) struct Reservation {
     pub(super) number: u64,
-    /// A random number that distinguishes the reservation from others with the same `number`.
+    /// A random number. It distinguishes the reservation from others with the same `number`.
     pub(super) id: u64,
     pub(super) owner: usize,
     pub(super) hold: u64,

@@ -1,4 +1,4 @@
-//! Keys made from arbitrary strings. Invalid characters are escaped without changing the sort order, and decoding returns the original string (KEY-3).
+//! Keys from arbitrary strings. Invalid characters are escaped. Escaping keeps the sort order, and decoding returns the original string (KEY-3).
 
 use std::error::Error;
 
@@ -42,7 +42,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let below_a = pages.query(Page::rows("example.com").path_prefix("/a")).collect().await?;
     assert_eq!(below_a, [page("/a"), page("/a/b?c=d#e")]);
 
-    // Without `escaped`, the string itself is the key. The key is readable, but strings with illegal characters are rejected.
+    // Without `escaped`, the string itself is the key. The key is readable, but a string with an illegal character is rejected.
     let raw = RawPage { host: "example.com".to_owned(), path: "/a".to_owned(), hits: 1 };
     let Err(refused) = store.table::<RawPage>().create_if_missing().await?.insert(&raw).await else {
         panic!("a slash is no key")

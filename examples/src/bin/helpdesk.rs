@@ -1,4 +1,4 @@
-//! Runs the help desk, an application that combines many patterns for one entity. The program loads, queries, changes and checks its data.
+//! Runs the help desk, an application that combines many patterns for one entity. It loads, queries, changes and checks its data.
 
 use std::error::Error;
 use std::path::PathBuf;

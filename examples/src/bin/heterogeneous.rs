@@ -47,7 +47,7 @@ async fn run() -> Result<()> {
     both.insert(&jun)?.insert(&department)?;
     both.commit().await?;
 
-    // In a query for one type, the `RowKey` prefix excludes the other type. A query for the entire partition returns rows of both types.
+    // A query for one type excludes the other type by its `RowKey` prefix. A query for the entire partition returns rows of both types.
     assert_eq!(employees.query(Employee::rows("Sales")).collect().await?, std::slice::from_ref(&jun));
     assert_eq!(
         departments.query(Department::rows("Sales")).collect().await?,
@@ -58,7 +58,7 @@ async fn run() -> Result<()> {
     };
     println!("{mixed}");
 
-    // This query returns all rows, each as its own type. A row of an unknown type is returned as a property bag, without an error.
+    // This query returns every row as its own type. A row of an unknown type becomes a property bag instead of an error.
     let rows = store.untyped("Staff")?;
     rows.insert(&TableEntity::new("Sales", "ROBOT_000001")?.with("Model", "Unit 1")).await?;
     let staff = employees.query(Employee::partition("Sales")).read_as::<Staff>().collect().await?;
@@ -69,7 +69,7 @@ async fn run() -> Result<()> {
     assert_eq!((found, employee), (&department, &jun));
     assert_eq!(robot.get("Model"), Some(&Value::from("Unit 1")));
 
-    // Rows of an unknown type can also be changed: every count is incremented, and all other properties remain unchanged (PAT-HET-5).
+    // Rows of an unknown type can also be changed. Here, every count is incremented, and all other properties remain unchanged (PAT-HET-5).
     let bags = rows.query(Selection::partition("Sales")).collect().await?;
     for bag in &bags {
         if let Some(Value::Int32(count)) = bag.get("EmployeeCount") {

@@ -1,5 +1,4 @@
-//! Runs the ledger, an accounting application for several tenants. The program loads, posts, closes, moves and erases books, checks their invariants and prints
-//! rates.
+//! Runs the ledger, an accounting application for several tenants. It loads, posts, closes, moves and erases books, checks their invariants, and prints rates.
 
 use std::error::Error;
 use std::path::PathBuf;

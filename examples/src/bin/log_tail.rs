@@ -35,7 +35,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     expenses.bulk().insert_all((0..30).flat_map(|day| [claim(day, 1), claim(day, 2)])).await?;
     assert_eq!(claim(0, 1).key_of()?.row_key.as_str(), "2519954698939999999_001");
 
-    // The three newest entries take one request, which reads three rows regardless of the length of the log.
+    // Reading the three newest entries takes one request and reads three rows, whatever the length of the log.
     let newest = expenses.query(Expense::partition(123)).page_size(3);
     println!("{}", newest.plan()?);
     let page = newest.page().await?;

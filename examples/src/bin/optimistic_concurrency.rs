@@ -22,14 +22,14 @@ async fn run() -> Result<()> {
     let savings = Account { owner: "ada".to_owned(), name: "savings".to_owned(), cents: 100 };
     let inserted = accounts.insert(&savings).await?;
 
-    // Another writer commits first, so a write based on the earlier version is rejected.
+    // Another writer commits first. A write based on the earlier version is then rejected.
     accounts.replace(&Account { cents: 150, ..savings.clone() }, inserted.clone()).await?;
     let late = accounts.replace(&Account { cents: 90, ..savings.clone() }, inserted).await;
     let Err(refused) = late else { panic!("the version is an old one") };
     assert!(refused.is_precondition_failed());
     println!("{refused}");
 
-    // `update` is a read-modify-write that retries after a conflict, so no change is lost.
+    // `update` reads, modifies and writes the entity. It retries after a conflict, so no change is lost.
     let add = |cents| accounts.update(Account::key("ada", "savings"), move |account| account.cents += cents);
     let (one, other) = join(add(5), add(7)).await;
     one?;

@@ -1,4 +1,4 @@
-//! Paging. A page ends with a continuation token, a string that another process can use to read the next page (DQ-12).
+//! Paging. A page ends with a continuation token. The token is a string, and another process can use it to read the next page (DQ-12).
 
 use std::error::Error;
 
@@ -30,7 +30,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let Some(continuation) = first.continuation else { panic!("150 orders are left") };
     let stored: String = continuation.to_string();
 
-    // Later, another process needs only the same query and the token's text to continue.
+    // Later, another process can continue. It needs only the same query and the text of the token.
     let orders = store.table::<Order>();
     let query = orders.query(Order::partition("contoso")).page_size(100);
     let second = query.page_from(&stored.parse::<Continuation>()?).await?;
@@ -41,7 +41,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let Err(refused) = other.page_from(&stored.parse()?).await else { panic!("a token of another query") };
     println!("{refused}");
 
-    // If no token needs to be stored, a stream reads all pages.
+    // If you need no token, a stream reads all pages.
     assert_eq!(orders.query(Order::partition("contoso")).collect().await?.len(), 250);
     Ok(())
 }

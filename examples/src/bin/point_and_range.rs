@@ -33,7 +33,7 @@ async fn run() -> Result<()> {
     let names: Vec<String> = hundreds.collect().await?.into_iter().map(|employee| employee.name).collect();
     assert_eq!(names, ["Adam", "Jane"]);
 
-    // A number with too many digits is reported before a request is sent. It never becomes a key that sorts incorrectly.
+    // A number with too many digits is reported before a request is sent. It never becomes a key in the wrong order.
     let Err(too_long) = employees.get(Employee::key("Sales", 1_000_000)).await else { panic!("six digits") };
     println!("{too_long}");
     Ok(())

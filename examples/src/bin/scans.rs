@@ -37,7 +37,7 @@ async fn run() -> Result<()> {
     let page = query.page().await?;
     assert_eq!((page.items.len(), page.rows_read), (1, Some(3)));
 
-    // `query` requires a partition. `scan` does not, but it requires a reason and a limit. A scan that exceeds the limit fails.
+    // `query` requires a partition. `scan` does not, but requires a reason and a limit. A scan that exceeds its limit fails.
     let scan = employees.scan("count all Joneses").max_rows(1_000).filter(Employee::LAST_NAME.eq("Jones"));
     assert_eq!(scan.for_each(|jones| println!("{}", jones.id)).await?, 3);
     let Err(bounded) = employees.scan("a bound too low").max_rows(2).collect().await else {

@@ -25,7 +25,7 @@ async fn run() -> Result<()> {
     opening.insert(&account("ada", "savings", 100))?.insert(&account("ada", "wallet", 0))?;
     assert_eq!(opening.commit().await?.len(), 2);
 
-    // The second operation fails, so the first one has no effect. The error contains the position of the failed operation (IMP-3).
+    // The second operation fails, so the first one has no effect. The error contains the index of the failed operation (IMP-3).
     let mut transfer = accounts.transaction(Account::partition("ada"))?;
     transfer.replace(&account("ada", "savings", 40), IfMatch::Any)?;
     transfer.replace(&account("ada", "shares", 60), IfMatch::Any)?;
@@ -35,7 +35,7 @@ async fn run() -> Result<()> {
     let savings = accounts.get(Account::key("ada", "savings")).await?;
     assert_eq!(savings.map(|savings| savings.cents), Some(100));
 
-    // An operation on another partition, or one operation too many, cannot be added to the transaction.
+    // A transaction accepts neither an operation on another partition, nor more operations than the limit.
     let mut full = accounts.transaction(Account::partition("ada"))?;
     let Err(stranger) = full.insert(&account("bob", "wallet", 1)) else { panic!("another partition") };
     println!("{stranger}");

@@ -7,7 +7,7 @@ use serde::Deserialize;
 pub struct Airport {
     /// The unique code: three or four capital letters and digits.
     ///
-    /// In the source, this property is called `iata`, but airfields without airline service have a local identifier, such as `00M`, in its place.
+    /// In the source, this property is called `iata`. Airfields without airline service have a local identifier instead, such as `00M`.
     pub iata: String,
     /// The name of the airport, which may contain a slash.
     pub name: String,

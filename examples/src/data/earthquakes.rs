@@ -18,7 +18,7 @@ pub struct Earthquake {
     pub latitude: f64,
     /// The longitude in degrees east. It is negative west of Greenwich.
     pub longitude: f64,
-    /// The depth in kilometres below the reference level of the network. It can be negative, because the ground may be above this level.
+    /// The depth in kilometres below the reference level of the network. It can be negative, because the ground may lie above this level.
     pub depth: f64,
     /// The cause: `earthquake`, `explosion` or `quarry blast`.
     pub kind: String,

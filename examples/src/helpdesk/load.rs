@@ -1,4 +1,4 @@
-//! Loads agents, and tickets with comments. The units of work (transactions over several entities) that write tickets also allocate the ticket numbers.
+//! Loads agents, and tickets with comments. A unit of work is a transaction over several entities. It writes tickets and allocates their numbers.
 
 use std::time::Instant;
 
@@ -13,8 +13,10 @@ use crate::helpdesk::{AGENTS, Agents, Desk, Failed, TENANTS, Tickets, rate};
 use crate::model::helpdesk::{Agent, Comment, Status, Ticket};
 use crate::store::Store;
 
-/// The number of tickets in each unit of work. Each ticket takes six operations: the ticket, three index rows, a feed entry and a reference to its agent. A
-/// unit of work also contains a condition on each agent, and some comments.
+/// The number of tickets in each unit of work.
+///
+/// Each ticket takes six operations: the ticket, three index rows, a feed entry and a reference to its agent. A unit of work also contains a condition on each
+/// agent, and some comments.
 const UNIT: u32 = 13;
 
 /// Returns the sequence that allocates ticket numbers.

@@ -1,4 +1,4 @@
-//! The work done after a ticket has been closed: notifying the customer and writing an entry to the audit log.
+//! The work after a ticket has been closed. It notifies the customer, and writes an entry to the audit log.
 
 use table_core::{Error, ErrorCode, Result, TableStore, TableStoreExt, ticks};
 use table_patterns::periods::PeriodTables;
@@ -6,8 +6,9 @@ use table_patterns::work::{Delivery, Handler};
 
 use crate::model::helpdesk::{AuditEntry, Closed, Mail};
 
-/// The handler of [`Closed`] messages. It writes an audit log entry and a notification. Each of them is written only once, even if the message is delivered
-/// several times.
+/// The handler of [`Closed`] messages. It writes an audit log entry and a notification.
+///
+/// Each of them is written only once, even if the message is delivered several times.
 #[derive(Clone, Debug)]
 pub struct Notifier<S> {
     /// The store that contains the notifications.
@@ -16,7 +17,7 @@ pub struct Notifier<S> {
     pub audit: PeriodTables<AuditEntry, S>,
 }
 
-/// Treats an already-exists error as success, because only an earlier attempt can have inserted the entity.
+/// Treats an already-exists error as success. Only an earlier attempt can have inserted the entity.
 fn once<T>(outcome: Result<T>) -> Result<()> {
     match outcome {
         Err(error) if error.is_already_exists() => Ok(()),

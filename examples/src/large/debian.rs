@@ -12,7 +12,7 @@ const INSTALLED: &str = "/var/lib/dpkg/status";
 /// The apt helper program that reads index files, including compressed ones.
 const HELPER: &str = "/usr/lib/apt/apt-helper";
 
-/// Returns the name of the index and all packages in it, or `None` if the machine is not a Debian system or has no readable index.
+/// Returns the name of the index and all its packages. Returns `None` if the machine is not a Debian system, or has no readable index.
 #[must_use]
 pub fn load() -> Option<(String, Vec<Package>)> {
     available().or_else(installed)

@@ -11,7 +11,7 @@ use crate::large::PackageIndex;
 use crate::model::packages::{Build, FirstBuild, Import, Section};
 use crate::store::Store;
 
-/// Writes the builds, the log and the sections. If the tables contain a different number of builds, or builds of different packages, they are dropped first.
+/// Writes the builds, the log and the sections. If the tables contain a different number of builds, or builds of other packages, they are dropped first.
 ///
 /// # Errors
 /// Any error from the store or the output.

@@ -55,7 +55,7 @@ pub fn packages(count: usize, seed: u64) -> Vec<Package> {
         .collect()
 }
 
-/// Maps each number to a different `u64`, with neighbouring numbers mapped far apart (the finaliser of `SplitMix64`).
+/// Maps each number to a different `u64`. Neighbouring numbers are mapped far apart (the finaliser of `SplitMix64`).
 #[must_use]
 pub const fn scatter(number: u64) -> u64 {
     let mut z = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -24,7 +24,7 @@ use crate::store::Store;
 /// The name under which document blobs are stored.
 const FILES: &str = "ledger";
 
-/// The store with a participant that writes a line to the audit log together with each change.
+/// The store with a participant. The participant adds a line to the audit log with each change.
 pub(super) type Audited = WithParticipants<Store>;
 /// A unit of work (one transaction over several entities) on the ledger.
 type Work = UnitOfWork<Audited, table_patterns::entities::NoOutbox>;
@@ -32,7 +32,8 @@ type Work = UnitOfWork<Audited, table_patterns::entities::NoOutbox>;
 /// The reason for refusing a request.
 #[derive(Debug)]
 pub enum Refused {
-    /// The entry has fewer than 2 or more than 50 postings, its postings do not sum to zero, or the sum of their absolute amounts overflows an `i64`.
+    /// The entry has fewer than 2 or more than 50 postings, or its postings do not sum to zero. Also returned if the sum of their absolute amounts overflows an
+    /// `i64`.
     Unbalanced,
     /// The tenant or an account does not exist, or the accounts of the entry have different currencies.
     Unknown,
@@ -71,7 +72,7 @@ type Result<T, E = Refused> = std::result::Result<T, E>;
 /// An entry that has not been posted yet.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// The request id, chosen by the client. A repeated request returns the first response.
+    /// The request id, which the client chooses. A repeated request returns the first response.
     pub request: String,
     /// The day the entry takes effect.
     pub effective: NaiveDate,
@@ -137,7 +138,7 @@ impl Bookkeeping {
         })
     }
 
-    /// Returns a handle to the same ledger. Changes made through it are logged with the name of the given person or program.
+    /// Returns a handle to the same ledger. Its changes are logged with the name of the given person or program.
     #[must_use]
     pub fn acting(&self, actor: &str) -> Self {
         let entries = self.entries.clone().with_actor(actor);
@@ -170,7 +171,7 @@ impl Bookkeeping {
     /// Posts entries in one transaction and returns their numbers. A repeated request returns the numbers from the first response.
     ///
     /// # Errors
-    /// A [`Refused`] with the reason, in which case nothing is posted.
+    /// A [`Refused`] with the reason. Nothing is posted in this case.
     pub async fn post(&self, tenant: &str, chart: &Chart, drafts: &[Draft]) -> Result<Vec<u32>> {
         drafts.iter().try_for_each(|draft| check(chart, &draft.lines))?;
         // The returned future owns everything that it captures, so a server can run it in a task.
@@ -211,10 +212,11 @@ impl Bookkeeping {
         Ok(answers.into_iter().flatten().collect())
     }
 
-    /// Reverses an entry and returns the number of the reversal. An entry can be reversed only once. The entry and its reversal then refer to each other.
+    /// Reverses an entry, and returns the number of the reversal. An entry can be reversed only once. Afterwards, the entry and its reversal refer to each
+    /// other.
     ///
     /// # Errors
-    /// A [`Refused`] with the reason, in which case nothing is posted.
+    /// A [`Refused`] with the reason. Nothing is posted in this case.
     pub async fn reverse(&self, tenant: &str, number: u32, effective: NaiveDate) -> Result<u32> {
         let (numbers, tenant) = (Arc::clone(&self.numbers), tenant.to_owned());
         let reversed = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
@@ -229,7 +231,7 @@ impl Bookkeeping {
             let lines = entry.lines.iter().map(|line| Line { cents: -line.cents, ..*line }).collect();
             let reversal = numbers.next_in(unit).await?;
             let reference = format!("reversal of {number}");
-            // A reversal stores no request, because `reversed_by` already prevents a repetition.
+            // A reversal stores no request. `reversed_by` already prevents a second reversal.
             add(unit, &tenant, (effective, reference, lines), (reversal, Some(number))).await?;
             unit.update(&entry, |entry| entry.reversed_by = Some(reversal))?;
             Ok(reversal)
@@ -240,7 +242,7 @@ impl Bookkeeping {
     /// Permanently closes all days up to and including `until`.
     ///
     /// # Errors
-    /// A [`Refused`] with the reason, in which case nothing is closed.
+    /// A [`Refused`] with the reason. Nothing is closed in this case.
     pub async fn close(&self, tenant: &str, until: NaiveDate) -> Result<()> {
         let tenant = tenant.to_owned();
         let closed = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
@@ -254,7 +256,7 @@ impl Bookkeeping {
     /// Closes an account, whose balance must be zero.
     ///
     /// # Errors
-    /// A [`Refused`] with the reason, in which case the account stays open.
+    /// A [`Refused`] with the reason. The account stays open in this case.
     pub async fn close_account(&self, tenant: &str, account: u32) -> Result<()> {
         let ((page, at), tenant) = (slot(account), tenant.to_owned());
         let closed = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
@@ -284,7 +286,7 @@ impl Bookkeeping {
     }
 }
 
-/// Checks that an entry has 2 to 50 postings that sum to zero, and that their accounts exist and share one currency. No partial sum of the postings overflows.
+/// Checks that an entry has 2 to 50 postings that sum to zero. Their accounts must exist and share one currency. No partial sum of the postings may overflow.
 fn check(chart: &Chart, lines: &[Line]) -> Result<()> {
     let total = lines.iter().try_fold(0_i64, |total, line| total.checked_add(line.cents.checked_abs()?));
     let is_balanced = total.is_some() && lines.iter().map(|line| line.cents).sum::<i64>() == 0;
@@ -299,7 +301,7 @@ fn empty(tenant: &str, page: u32) -> Balances {
     Balances { tenant: tenant.to_owned(), page, closed: BTreeSet::new() }
 }
 
-/// Adds an entry to a unit of work, together with its postings, and the changed balances and sums.
+/// Adds an entry to a unit of work, with its postings and with the changed balances and sums.
 async fn add(
     unit: &mut Work,
     tenant: &str,

@@ -8,8 +8,12 @@ use crate::ledger::books::Bookkeeping;
 use crate::ledger::{ACCOUNTS, Failed, today};
 use crate::model::ledger::{Entry, Posting, Request};
 
-/// Checks the books of a tenant: numbers have no gaps, entries sum to zero, balances equal the sums of their postings, and indexes match their entries. Each
-/// entry has a line in the audit log, and it either has a request or reverses another entry.
+/// Checks the books of a tenant:
+/// - Numbers have no gaps.
+/// - Entries sum to zero.
+/// - Balances equal the sums of their postings.
+/// - Indexes match their entries.
+/// - Each entry has a line in the audit log. It either has a request or reverses another entry.
 pub(super) async fn tenant(books: &Bookkeeping, tenant: &str) -> Result<(), Failed> {
     let entries = books.entries.query(Entry::rows(tenant)).collect().await?;
     let (mut sums, mut postings) = (BTreeMap::<u32, i64>::new(), 0);

@@ -1,4 +1,4 @@
-//! Loads accounts and entries. The units of work (transactions over several entities) that write entries also allocate the entry numbers.
+//! Loads accounts and entries. A unit of work is a transaction over several entities. It writes entries and allocates their numbers.
 
 use std::time::Instant;
 
@@ -16,8 +16,10 @@ pub(super) const FIRST: NaiveDate = match NaiveDate::from_ymd_opt(2024, 3, 1) {
 };
 /// The number of days over which the loaded entries are distributed.
 const DAYS: u32 = 700;
-/// The number of entries in each unit of work. Each entry takes seven operations: the entry, two index rows, two postings, its request and a line in the audit
-/// log. A unit of work also writes up to four rows of sums for each page of accounts, the books, the sequence and the feed.
+/// The number of entries in each unit of work.
+///
+/// Each entry takes seven operations: the entry, two index rows, two postings, its request and a line in the audit log. A unit of work also writes up to four
+/// rows of sums for each page of accounts, the books, the sequence and the feed.
 const UNIT: usize = 10;
 
 /// Creates the books of all tenants and loads entries into them.
@@ -25,7 +27,7 @@ pub(super) async fn load(books: &Bookkeeping, count: u32) -> Result<(), Failed> 
     for tenant in TENANTS {
         books.open_books(tenant, FIRST.pred_opt().unwrap_or(FIRST)).await?;
         let kinds = [Kind::Asset, Kind::Liability, Kind::Income, Kind::Expense];
-        // The last account gets no entries, because it will be closed later, which requires a zero balance.
+        // The last account gets no entries. It will be closed later, and only an account with a zero balance can be closed.
         let account = |number: u32| Account {
             tenant: tenant.to_owned(),
             number,
@@ -55,7 +57,7 @@ pub(super) async fn load(books: &Bookkeeping, count: u32) -> Result<(), Failed> 
     Ok(())
 }
 
-/// Returns the entry to load at the given position. All entries in a unit of work use accounts whose balances share a row.
+/// Returns the entry to load at the given position. All accounts in a unit of work have their balances in the same row.
 fn entry(at: u32) -> Draft {
     let page = at / 10 % 5;
     let day = FIRST.checked_add_days(Days::new(u64::from(at % DAYS))).unwrap_or(FIRST);

@@ -1,4 +1,4 @@
-//! Calls a tenant's webhook. The changes in the tenant's feed are delivered in order and at least once, each with an idempotency key.
+//! Calls the webhook of a tenant. It receives the changes in the tenant's feed in order and at least once. Each call has an idempotency key.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ impl Receiver {
     }
 }
 
-/// Delivers all changes in the feed of a tenant. The sender fails once before it stores its cursor, so one page is delivered twice.
+/// Delivers all changes in the feed of a tenant. The sender fails once before it stores its cursor. One page is therefore delivered twice.
 pub(super) async fn follow(books: &Bookkeeping) -> Result<(), Failed> {
     let (feed, table, tenant) =
         (books.entries.feed(), books.entries.table().name()?, PartitionKey::new(CONTOSO)?);
@@ -34,7 +34,7 @@ pub(super) async fn follow(books: &Bookkeeping) -> Result<(), Failed> {
         for entry in &entries {
             let Some(key) = entry.source_as::<Entry>(&tenant) else { continue };
             let number = key.key()?.row_key.as_str().trim_start_matches("entry_").parse()?;
-            // The cursor identifies the feed as well as the change. If the table is recreated, it gets a new feed, whose numbers start over.
+            // The cursor identifies the feed as well as the change. A recreated table gets a new feed with new numbers.
             let cursor = serde_json::to_string(&entry.cursor)?;
             receiver.receive(format!("{CONTOSO}/{cursor}"), number, &entry.kind);
         }

@@ -4,8 +4,9 @@ use table_core::Entity;
 
 use crate::data::airports as source;
 
-/// An airport, identified by all three levels, such as `AR!Jonesboro!ARG!`. Each airport has a separate partition, so neither a state nor a city can outgrow a
-/// partition, and a transaction can contain only one airport.
+/// An airport, identified by all three levels, such as `AR!Jonesboro!ARG!`.
+///
+/// Each airport has a separate partition. Neither a state nor a city can therefore outgrow a partition. A transaction can contain only one airport.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AirportsByLevel")]
 #[partition_key(state, city, iata)]

@@ -37,8 +37,9 @@ pub struct AirportName {
     pub city: String,
 }
 
-/// An airport, in the partition of its city. The name of the city may contain a slash, which is escaped because keys cannot contain slashes. Example key:
-/// (`Jonesboro`, `ARG`).
+/// An airport, in the partition of its city. Example key: (`Jonesboro`, `ARG`).
+///
+/// The name of the city may contain a slash. Keys cannot contain slashes, so it is escaped.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AirportsByCity")]
 #[partition_key(escaped(city))]

@@ -8,8 +8,9 @@ use table_core::{Entity, EntityGroup};
 use crate::data::airports;
 use crate::model::routes::Route;
 
-/// An airport, in the partition of its state. Example key: (`WA`, `from_SEA_`). Airport codes have three or four characters, so each code is terminated by a
-/// `_`.
+/// An airport, in the partition of its state. Example key: (`WA`, `from_SEA_`).
+///
+/// Airport codes have three or four characters, so a `_` terminates each code.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Departures")]
 #[partition_key(state)]

@@ -44,7 +44,7 @@ impl From<&source::Earthquake> for EarthquakeOfDay {
     }
 }
 
-/// Returns a handle for the daily tables. The handle's clock is set to the time of the latest event.
+/// Returns a handle for the daily tables. The clock of the handle shows the time of the latest event.
 #[must_use]
 pub fn tables<S>(store: S, events: &[source::Earthquake]) -> PeriodTables<EarthquakeOfDay, S> {
     let latest =

@@ -5,8 +5,9 @@ use table_core::Entity;
 
 use crate::data::earthquakes as source;
 
-/// An event, in the partition of the hour in which it was written. At any time, all writers write to the same partition. Example key: (`2018020623`,
-/// `us1000chhc`).
+/// An event, in the partition of the hour in which it was written. Example key: (`2018020623`, `us1000chhc`).
+///
+/// At any time, all writers write to the same partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "EarthquakesByHour",
@@ -49,7 +50,7 @@ pub struct RegionalEarthquake {
     pub place: String,
 }
 
-/// Returns the region at the end of the location of an earthquake, such as `Taiwan` in `22km NNE of Hualian, Taiwan`.
+/// Returns the region of an earthquake, which is the end of its location. For example, `22km NNE of Hualian, Taiwan` is in `Taiwan`.
 #[must_use]
 pub fn region(event: &source::Earthquake) -> &str {
     event.place.rsplit_once(", ").map_or(event.place.as_str(), |(_, region)| region)

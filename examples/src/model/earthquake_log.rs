@@ -13,7 +13,7 @@ use crate::data::earthquakes as source;
 pub struct LoggedEarthquake {
     /// The code of the network that reported the event.
     pub network: String,
-    /// The time the event began, together with the index of the event in the input. The index distinguishes events with the same time (PAT-LOG-4).
+    /// The time the event began, with the index of the event in the input. The index distinguishes events with the same time (PAT-LOG-4).
     pub stamp: LogStamp,
     /// The identifier of the event.
     pub id: String,

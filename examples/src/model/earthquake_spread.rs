@@ -12,7 +12,7 @@ use crate::model::earthquake_log;
 #[partition_key("log_", bucket(stamp, 8))]
 #[row_key(stamp)]
 pub struct SpreadEarthquake {
-    /// The time the event began, together with the index of the event in the input. The stamp also determines the partition.
+    /// The time the event began, with the index of the event in the input. The stamp also determines the partition.
     pub stamp: LogStamp,
     /// The identifier of the event.
     pub id: String,

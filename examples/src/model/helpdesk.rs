@@ -102,7 +102,7 @@ pub struct TicketWithComments {
     pub comments: Many<Comment>,
 }
 
-/// All entity types in the partition of a tenant. A read of tickets skips the comments between them.
+/// All entity types in the partition of a tenant. If tickets are read, the comments between them are skipped.
 #[derive(EntitySet, Clone, Debug, PartialEq)]
 pub enum HelpDesk {
     /// A ticket.
@@ -134,7 +134,7 @@ pub struct Agent {
     pub email: String,
 }
 
-/// The number of open tickets and the total number of tickets of a tenant, kept up to date by a view. Example key: (`contoso`, `sums`).
+/// The number of open tickets and of all tickets of a tenant. A view keeps it up to date. Example key: (`contoso`, `sums`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "HelpDeskSums")]
 #[partition_key(tenant)]
@@ -245,8 +245,8 @@ pub struct Mail {
     pub ticket: u32,
 }
 
-/// A participant that runs with each change. If a change closes a ticket, the participant adds an intent (a record of work to be done) with a [`Closed`]
-/// message.
+/// A participant that runs with each change. If a change closes a ticket, it adds an intent with a [`Closed`] message. An intent is a record of work that
+/// remains to be done.
 #[derive(Clone, Copy, Debug)]
 pub struct Notifies;
 

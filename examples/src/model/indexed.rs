@@ -4,8 +4,9 @@ use table_core::{Entity, Projection};
 
 use crate::data::airports as source;
 
-/// An airport, in the partition of its state. Its index row by code is in a partition for that code, and its index row by city is in the partition of the
-/// state. Example keys: (`USA_WA`, `iata_SEA`), (`code_SEA`, `airport`) and (`USA_WA`, `city_Seattle!SEA`).
+/// An airport, in the partition of its state. Example keys: (`USA_WA`, `iata_SEA`), (`code_SEA`, `airport`) and (`USA_WA`, `city_Seattle!SEA`).
+///
+/// Its index row by code is in a partition for that code. Its index row by city is in the partition of the state.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "IndexedAirports")]
 #[partition_key(country, "_", state)]
@@ -30,7 +31,7 @@ pub struct Airport {
     pub longitude: f64,
 }
 
-/// A line in a city's list of airports. The index rows contain the name, and their keys contain the city.
+/// A line in the list of a city's airports. The index rows contain the name, and their keys contain the city.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Airport)]
 pub struct CityAirport {

@@ -1,6 +1,6 @@
 //! The entities of the ledger: tenants with accounts, journal entries and balances. Each tenant has one partition.
 //!
-//! An entry with 50 postings fits into one transaction, because one row contains the balances of 200 accounts, with one slot for each account.
+//! One row contains the balances of 200 accounts, with one slot for each account. An entry with 50 postings therefore fits into one transaction.
 
 use std::collections::BTreeSet;
 
@@ -75,7 +75,7 @@ pub struct Line {
     pub cents: i64,
 }
 
-/// A journal entry. It never changes, except that a reversal adds a reference to itself. Example key: (`contoso`, `entry_00000042`).
+/// A journal entry. It never changes, except that its reversal adds a reference to it. Example key: (`contoso`, `entry_00000042`).
 #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", feed, set = Ledger)]
@@ -188,7 +188,7 @@ impl Series for MonthSums {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// A completed request of a client. It is stored to give a repeated request the same response. Example key: (`contoso`, `request_…`).
+/// A completed request of a client. It is stored so a repeated request gets the same response. Example key: (`contoso`, `request_…`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -246,9 +246,10 @@ pub enum Ledger {
     Other(TableEntity),
 }
 
-/// The number of operations for an entry with 50 postings whose accounts are in five rows. The operations write the entry and its request, a line in the audit
-/// log, the postings, the books, the sequence, the feed, the balances and the monthly sums. Compilation fails if the number exceeds the limit for a
-/// transaction.
+/// The number of operations for an entry with 50 postings whose accounts are in five rows.
+///
+/// They write the entry and its request, a line in the audit log, the postings, the books, the sequence, the feed, the balances and the monthly sums. If the
+/// number exceeds the limit of a transaction, the program does not compile.
 pub const LARGEST: usize =
     Entry::INSERT + Request::INSERT + Audit::INSERT + 50 * Posting::INSERT + 2 + 2 + 2 * 5;
 const _: () = assert!(LARGEST <= 100);

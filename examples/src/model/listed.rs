@@ -1,4 +1,4 @@
-//! Airports in cities whose names are shared by many airports, and the index lists of airports by city.
+//! Airports in cities whose names several airports share, and the index lists of airports by city.
 
 use std::error::Error;
 use std::io::Write;
@@ -19,11 +19,12 @@ use crate::store::Store;
 
 /// The maximum number of airports in a list stored as an entity. A longer list is stored in a blob.
 pub const BEYOND: usize = 8;
-/// The minimum number of airports with the same city name. Airports whose city name is shared by fewer airports are not imported.
+/// The minimum number of airports that must share a city name. Airports with less common city names are not imported.
 const SHARED_BY: usize = 7;
 
-/// An airport, in the partition of its state, with an index row by code. Example key: (`USA_TX`, `iata_HOU`). The airport is also in two lists, one for its
-/// city in this state and one for all cities with the same name.
+/// An airport, in the partition of its state, with an index row by code. Example key: (`USA_TX`, `iata_HOU`).
+///
+/// The airport is also in two lists: one for its city in this state, and one for all cities with the same name.
 #[expect(
     clippy::duplicated_attributes,
     reason = "clippy mistakes attributes of different indexes for duplicates"
@@ -62,7 +63,7 @@ impl From<&source::Airport> for Airport {
     }
 }
 
-/// Returns the airports whose city name is shared by many airports, in key order.
+/// Returns the airports whose city name many airports share, in key order.
 #[must_use]
 pub fn airports(all: &[source::Airport]) -> Vec<Airport> {
     let namesakes = |city: &str| all.iter().filter(|airport| airport.city == city).count();
@@ -72,10 +73,10 @@ pub fn airports(all: &[source::Airport]) -> Vec<Airport> {
     airports
 }
 
-/// Creates the outbox that records changes to lists in other tables. The records are rows in the partitions of the airports, and the queue is in memory.
+/// Creates the outbox that records changes to lists in other tables. The records are rows in the partitions of the airports. The queue is in memory.
 ///
 /// # Errors
-/// Any error from parsing the name of the queue. No error occurs, because the name is valid.
+/// Any error from parsing the name of the queue. The name is valid, so no error occurs.
 pub fn outbox<S: TableStore + Clone>(store: &S) -> table_core::Result<Outbox<S, Engine>> {
     Ok(Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("airport-lists")?))
 }
@@ -91,7 +92,7 @@ pub fn table<S: TableStore + Clone + 'static>(
     store.entities_with_outbox(outbox).with_list_blobs(lists)
 }
 
-/// Writes the airports, replacing the airports of an earlier import, and updates the lists in other tables.
+/// Writes the airports, and updates the lists in other tables. Replaces the airports of an earlier import.
 ///
 /// # Errors
 /// Any error from the store or the output.
@@ -102,7 +103,7 @@ pub async fn import(
     out: &mut dyn Write,
 ) -> Result<(), Box<dyn Error>> {
     let (store, began) = (store.unmetered(), Instant::now());
-    // The blobs of an earlier run no longer exist, so the lists that refer to these blobs are deleted first.
+    // The blobs of an earlier run no longer exist. The lists that refer to them are therefore deleted first.
     for name in [Airport::SCHEMA.table, "AirportCities"] {
         match store.delete_table(&TableName::new(name)?).await {
             Err(error) if !error.is_not_found() => return Err(error.into()),

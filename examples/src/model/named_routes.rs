@@ -1,4 +1,4 @@
-//! Routes that contain the names of both airports. The names are copied from the airports and are updated when the airports change (PAT-DEN).
+//! Routes that contain the names of both airports. The names are copied from the airports, and are updated if the airports change (PAT-DEN).
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -106,8 +106,9 @@ impl CopyRelation for Destination {
     }
 }
 
-/// The handles for airports and routes, with an outbox that records name changes. The queue of the outbox is in memory. If a message is lost, the copies are
-/// updated later.
+/// The handles for airports and routes. An outbox records name changes.
+///
+/// The queue of the outbox is in memory. If a message is lost, the copies are updated later.
 pub struct NamedRoutes<S> {
     /// The handle for airports, whose names are copied.
     pub airports: Entities<NamedAirport, S, Outbox<S, Engine>>,
@@ -190,7 +191,7 @@ pub async fn import(
     }
     for route in &routes {
         match handles.routes.insert(route).await {
-            // An earlier import has already written the route, and a recipe may have changed the name of an airport since then.
+            // An earlier import has already written the route. A recipe may have changed the name of an airport since then.
             Err(error) if error.is_already_exists() => {
                 handles.routes.settle_copies(NamedRoute::key(&route.origin, &route.destination)).await?;
             }

@@ -1,4 +1,4 @@
-//! The flights at each airport, in a view that applies the change feed of the routes (IMP-6).
+//! The flights at each airport, in a view. The view applies the change feed of the routes (IMP-6).
 
 use std::error::Error;
 
@@ -104,7 +104,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Deletes the feed entries already applied by the view. The feeds have no other readers.
+/// Deletes the feed entries that the view has already applied. The feeds have no other readers.
 ///
 /// # Errors
 /// Any error from the store.

@@ -10,7 +10,7 @@ use table_patterns::series::{self, Series, SeriesRow, SeriesTable};
 use crate::data::weather as source;
 use crate::store::Store;
 
-/// The rain in a city in one month, in millimetres per day, in the properties `Day01` to `Day31` (PAT-SER). Example key: (`Seattle`, `20120101`).
+/// The rain in a city in one month, in millimetres per day (PAT-SER). The properties are `Day01` to `Day31`. Example key: (`Seattle`, `20120101`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[entity(table = "RainByMonth")]
 #[partition_key(location)]

@@ -1,5 +1,5 @@
-//! Archiving. One transaction records a change together with outbox entries for other tables. Workers process the entries, and mark entries that keep failing
-//! as poison (PAT-EC).
+//! Archiving. One transaction records a change together with outbox entries for other tables. Workers process the entries. An entry that keeps failing is
+//! marked as poison (PAT-EC).
 
 use std::time::Duration;
 
@@ -53,7 +53,8 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let outbox = Outbox::new(store.clone(), store.queues().clone(), store.queue("archive")?);
     prepare(&current, &archived, &outbox, inputs).await?;
 
-    // One transaction writes the change and two intents (records of work to be done), so the change never exists without the intents or vice versa (PAT-EC-8).
+    // One transaction writes the change and two intents (records of work to be done). Neither the change nor the intents can exist without the other
+    // (PAT-EC-8).
     let leaver = current.get(CurrentEmployee::key("Sales", 456)).await?;
     let Some(leaver) = leaver else { panic!("employee 456 works here") };
     let leaving = CurrentEmployee { has_left: true, ..leaver.value().clone() };
@@ -67,7 +68,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     outbox.record(&mut sales, &Intent::of(key.row_key.clone()).step(step))?;
     outbox.submit(current.name()?, sales).await?;
 
-    // The worker has no handler for payroll. It retries the failed step; after three attempts, the step becomes poison (PAT-EC-4).
+    // The worker has no handler for payroll. It retries the failed step. After three attempts, the step becomes poison (PAT-EC-4).
     let now = Backoff { initial: Duration::ZERO, max: Duration::ZERO };
     let idle = Duration::from_millis(20);
     let options = WorkerOptions {

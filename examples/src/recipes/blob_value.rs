@@ -48,7 +48,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     };
     away().await?; // the data of an earlier run that was stopped
 
-    // The blob is written first, and then the entity with its address, so a reader never finds an address without a file (PAT-LARGE-2).
+    // The blob is written before the entity with its address. A reader therefore never finds an address without a file (PAT-LARGE-2).
     let half = csv(&inputs.weather[..912], "Seattle", 2014);
     let year = csv(&inputs.weather, "Seattle", 2014);
     let days = |text: &str| i32::try_from(text.lines().count()).unwrap_or_default() - 1;
@@ -58,7 +58,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let plan = files.table().plan(key())?;
     let Some(in_june) = files.table().get(key()).await? else { panic!("just inserted") };
 
-    // Readers see either the old file or the new file, because a single write changes the address.
+    // Readers see either the old file or the new file, because one write changes the address.
     let replaced = files
         .replace(entity(&year), in_june.etag(), [WeatherFile::FILE_BLOB.content(whole(year.clone()))])
         .await?;
@@ -75,7 +75,8 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     row("an entity read before", in_june.days, old.len(), "1 of the blobs");
     assert_eq!(old.bytes().await?, half, "whole, as long as the grace period lasts");
 
-    // A blob is removed only if two collections, at least a grace period apart, find it unreferenced, so a collection does not disturb concurrent writers.
+    // A blob is removed only if two collections, at least a grace period apart, find it unreferenced. A collection therefore does not disturb concurrent
+    // writers.
     let young = files.collect_orphans().await?;
     forward(2);
     let marked = files.collect_orphans().await?;

@@ -1,4 +1,4 @@
-//! Estimates the cost of a design before it is deployed. It shows the cost of each query in requests and money, and a test that limits this cost (PAT-ANTI-3).
+//! Estimates the cost of a design before it is deployed. Shows the cost of each query in requests and money, and a test that limits this cost (PAT-ANTI-3).
 
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ fn run(inputs: &Inputs) -> Result<Report> {
         panic!("a scan of 3,364 airports is four pages")
     };
 
-    // 50 queries per second are 129.6 million in 30 days. A scan takes four requests, because each request reads at most a thousand rows.
+    // 50 queries per second are 129.6 million in 30 days. A scan takes four requests, because a request reads at most a thousand rows.
     let (one, four) = (indexed.pattern(BY_CODE)?, scanned.pattern(BY_CODE)?);
     assert_eq!((thousands_a_month(one.per_month(one.reads)), indexed.requests(BY_CODE)?), (129_600, 1));
     assert_eq!((thousands_a_month(four.per_month(four.reads)), scanned.requests(BY_CODE)?), (4 * 129_600, 4));

@@ -1,4 +1,4 @@
-//! High-volume deletes. Entities that expire together are dropped together with their table; other entities are deleted in batches (PAT-HVD).
+//! High-volume deletes. Entities that expire together are dropped together with their table. Other entities are deleted in batches (PAT-HVD).
 
 use chrono::{Datelike, NaiveDate, NaiveTime};
 use table_core::embedded::Clock;
@@ -26,7 +26,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let old = |day: &&RainOfMonth| day.date < date(10, 1);
     let expected = days.iter().filter(old).count() as u64;
 
-    // The rain of the year is stored twice, in one table per month and in a single table for all months. The clock is set to the end of the data.
+    // The rain of the year is stored twice: in one table per month, and in a single table for all months. The clock is set to the end of the data.
     let now = ticks::from_datetime(instant(date(12, 31))).unwrap_or_default();
     let tables =
         PeriodTables::<RainOfMonth, _>::new(store.clone()).precreate(0).with_clock(Clock::new(move || now));
@@ -62,7 +62,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert!(batches >= 2 * gone.div_ceil(100), "a request to find each hundred, and one to delete it");
     answer.row(["deleted in batches of 100", &gone.to_string(), &batches.to_string()]);
 
-    // The remaining tables can be queried as one. Writes of expired rows are rejected, so a late write does not recreate a dropped table.
+    // The remaining tables can be queried as one. Writes of expired rows are rejected. A late write therefore does not recreate a dropped table.
     let query =
         quarter.query(RainOfMonth::partition("Seattle"), instant(date(10, 1)), instant(date(12, 31)))?;
     let left = query.collect().await?;

@@ -1,4 +1,4 @@
-//! Follows a log. Each poll returns the events added since the previous poll, oldest first and without repetition (PAT-LOG).
+//! Follows a log. Each poll returns the events since the previous poll, oldest first and without repetition (PAT-LOG).
 
 use std::time::Duration;
 

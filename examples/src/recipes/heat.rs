@@ -1,4 +1,4 @@
-//! Compares the heat (load per partition) of two layouts before any table exists. One layout has a time as its key, and the other has a compound key
+//! Compares the heat (load per partition) of two layouts before any table exists. The key of one layout is a time, and the key of the other is a compound key
 //! (PAT-ANTI-1).
 
 use std::collections::HashMap;
@@ -73,7 +73,7 @@ fn run(inputs: &Inputs) -> Result<Report> {
     })
 }
 
-/// Writes each event several times at simulated times, starting with the earliest event. The simulated time passes the end of an hour.
+/// Writes each event several times at simulated times, starting with the earliest event. The simulated times include the end of an hour.
 fn dry_run(layout: &str, inputs: &Inputs, write: Write) -> Result<DryRun> {
     let events: Vec<Earthquake> = inputs.earthquakes.iter().rev().cloned().collect();
     let start = DateTime::from_timestamp(1_517_961_595, 0).unwrap_or_default();

@@ -16,7 +16,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, _| Box::pin(run(store)),
 };
 
-/// The types of rows in the partition. A key prefix identifies each type, and the compiler checks that the prefixes are unambiguous.
+/// The types of rows in the partition. Each type has a key prefix. The compiler checks that the prefixes are unambiguous.
 #[derive(EntitySet, Debug, PartialEq)]
 enum Member {
     Department(Department),
@@ -44,7 +44,7 @@ async fn run(store: &Store) -> Result<Report> {
     assert_eq!(known, expected);
     assert!(unknown.key() == robot.key() && unknown.iter().eq(robot.iter()), "kept, and reported");
 
-    // The `EmployeeCount` of every entity that has one is incremented. All other properties remain unchanged (PAT-HET-5).
+    // Every entity with an `EmployeeCount` is changed: the count is incremented. All other properties remain unchanged (PAT-HET-5).
     let bags = rows.query(Selection::partition("Sales")).collect().await?;
     let counted: Vec<_> = bags.iter().filter(|bag| bag.get("EmployeeCount").is_some()).collect();
     assert_eq!(counted.len(), 1);

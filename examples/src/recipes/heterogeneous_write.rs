@@ -49,8 +49,8 @@ async fn run(store: &Store) -> Result<Report> {
     };
     row("before", "", before);
 
-    // One transaction writes two types in one partition, conditional on the version of the department. If two writers run concurrently, one of them must retry,
-    // so every employee is counted.
+    // One transaction writes two types in one partition, conditional on the version of the department. If two writers run concurrently, one of them must retry.
+    // Every employee is therefore counted.
     let Some(department) = departments.get(research()).await? else { panic!("just written") };
     let grown = Department { employee_count: department.employee_count + 1, ..department.value().clone() };
     let mut hire = employees.transaction(Employee::partition("Research"))?;
@@ -60,7 +60,7 @@ async fn run(store: &Store) -> Result<Report> {
     assert_eq!(after, (before.0 + 1, before.1.map(|count| count + 1)));
     row("insert Grace, replace the department", "committed", after);
 
-    // A second hire that uses the previous version of the department writes neither entity.
+    // A second hire with the previous version of the department writes neither entity.
     let mut again = employees.transaction(Employee::partition("Research"))?;
     let ada =
         Employee { id: 901, first_name: "Ada".to_owned(), last_name: "Lovelace".to_owned(), ..grace.clone() };

@@ -33,8 +33,8 @@ async fn run(store: &Store) -> Result<Report> {
     let counts = SeriesTable::new(table);
     counts.set(&day, 8, 3).await?; // writes one slot with a merge, which leaves the other 23 unchanged
 
-    // Four writers run concurrently. A writer that loses a race reads the row again and retries. The number of retries varies between runs, so these requests
-    // are not metered.
+    // Four writers run concurrently. A writer that loses a race reads the row again and retries. The number of retries varies between runs, so the meter does
+    // not count these requests.
     let patient = Retry::new(10_000, Duration::from_millis(1), Duration::from_millis(20));
     let server = || SeriesTable::new(store.unmetered().table::<MessageDay>()).with_retry(patient.clone());
     let (servers, day) = ([server(), server(), server(), server()], &day);

@@ -1,4 +1,4 @@
-//! An index in another partition. The outbox updates the index after its entities, and the result type shows that results may be stale (PAT-INTER).
+//! An index in another partition. The outbox updates the index after the entity. The result type shows that a result may be stale (PAT-INTER).
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         worker.metrics().longest_lag
     };
 
-    // In the same transaction, each insert also records that an index row must be written (PAT-EC-8).
+    // Each insert also records, in the same transaction, that an index row must be written (PAT-EC-8).
     let sales = inputs.employees.iter().filter(|employee| employee.department == "Sales");
     for employee in sales.cloned() {
         let crate::model::company::Employee { department, id, first_name, last_name, age, email } = employee;
@@ -49,7 +49,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         let mut cells = vec![step.to_owned()];
         let mut verified = "nobody".to_owned();
         for address in ["jonesj@contoso.com", "jane@contoso.com"] {
-            // A copy does not dereference to the entity. The caller must either accept that the copy may be stale or read the entity (PAT-INTER-5).
+            // A copy does not dereference to the entity. The caller must accept that the copy may be stale, or read the entity (PAT-INTER-5).
             let Some(copy) = employees.get_eventual(by_email(address)).await? else {
                 cells.push("nobody".to_owned());
                 continue;

@@ -1,4 +1,4 @@
-//! The life of an index. It is added to existing rows, completed by a backfill, and checked for inconsistencies caused by another tool (PAT-INTRA, DQ-1).
+//! The life of an index. It is added to existing rows, completed by a backfill, and checked for damage by another tool (PAT-INTRA, DQ-1).
 
 use table_core::index::Index;
 use table_core::{Entity, Error, ErrorCode, IfMatch, Result, TableEntity, TableStoreExt};

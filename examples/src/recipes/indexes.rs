@@ -1,4 +1,4 @@
-//! Indexes. Lookups not supported by the primary key read copies stored under different keys (PAT-INTRA, PAT-INTER).
+//! Indexes. A lookup that the primary key does not support reads copies under different keys (PAT-INTRA, PAT-INTER).
 
 use table_core::{Entity, Result, TableStoreExt};
 
@@ -29,7 +29,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         wanted.into_iter().map(shown).collect::<Vec<_>>()
     };
 
-    // This is a point lookup. Each code has a separate partition with a complete copy of the airport.
+    // This is a point lookup. For each code, a separate partition contains a complete copy of the airport.
     let by_code = Airport::by_code("SEA");
     let seattle = airports.get(by_code.clone()).await?.map(table_core::Versioned::into_value);
     let expected = inputs.airports.iter().find(|airport| airport.iata == "SEA").map(Airport::from);

@@ -33,8 +33,8 @@ async fn run(store: &Store, _: &Inputs) -> Result<Report> {
         }
     }
 
-    // A program that opens the table compares its schema with the stored one. These calls bypass the meter, because the number of requests differs between the
-    // first run and later runs.
+    // A program that opens the table compares its schema with the stored one. These calls bypass the meter, because the first run sends a different number of
+    // requests than later runs.
     let store = store.unmetered();
     store.table::<Employee>().open().await?;
     let Err(refused) = store.table::<wider::Employee>().open().await else {

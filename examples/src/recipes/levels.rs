@@ -1,4 +1,4 @@
-//! Hierarchical partition keys. Each prefix of the levels is one range of partitions that contains no other rows (HPK-5).
+//! Hierarchical partition keys. The keys with the same first levels form one range of partitions without other rows (HPK-5).
 
 use table_core::{Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! Log lines. They do not belong in a table and are stored in blobs whose names contain the time (PAT-ANTI-2).
+//! Log lines. They do not belong in a table. They are stored in blobs whose names contain the time (PAT-ANTI-2).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,7 +47,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     }
     written += log.flush().await?;
 
-    // The reader finds the hours by prefix, the blobs by the first and last times in their metadata, and the lines by their times.
+    // The reader finds the hours by prefix, the blobs by the first and last time in their metadata, and the lines by their times.
     let from = "2018-02-06T15:00:00Z".parse::<DateTime<Utc>>().map_err(no_instant)?;
     let to = from + TimeDelta::hours(3);
     let lines = LogReader::new(store.blobs(), SERVICE)?.collect(from, to, &[LogKind::Write]).await?;
@@ -56,7 +56,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let found = lines.iter().map(|line| (line.at, line.fields[0].as_str(), line.fields[2].as_str()));
     assert!(found.eq(expected.map(|event| (event.time, event.id.as_str(), event.place.as_str()))));
 
-    // The same query on a table partitioned by network must read the entire table, because the reader knows only the time.
+    // In a table that is partitioned by network, the same query must read the entire table. The reader knows only the time.
     let before = store.cost();
     let scan = store.table::<LoggedEarthquake>().scan("comparison with the log in blobs").max_rows(10_000);
     let plan = scan.plan()?;

@@ -12,7 +12,7 @@ use crate::store::Store;
 
 /// The maximum number of rows copied in one step.
 const PAGE: usize = 400;
-/// The name of the copied table in the store of the cookbook, which already contains a table with the original name.
+/// The name of the copied table. The store of the cookbook already contains a table with the original name.
 const MOVED: &str = "EarthquakesMoved";
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
@@ -40,7 +40,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let stored = copy.position().to_string();
     answer.row(["stopped", &thousands(copy.position().rows()), &stored]);
 
-    // The copy resumes from the stored text alone, as it could in another process.
+    // The copy resumes from the stored text alone. Another process could do the same.
     let mut copy = there().resume(stored.parse()?)?;
     while copy.step().await? {
         bar.set_position(copy.position().rows());

@@ -20,7 +20,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let mut ids = Vec::new();
     let mut token: Option<String> = None;
     loop {
-        // The query continues from the stored text alone, as it could in another process.
+        // The query continues from the stored text alone. Another process could do the same.
         let earthquakes = store.table::<Earthquake>();
         let query = earthquakes.query(Earthquake::partition("ak")).page_size(100);
         let page = match &token {

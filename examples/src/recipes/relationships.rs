@@ -46,7 +46,7 @@ async fn run(store: &Store) -> Result<Report> {
     };
     let mut answer = Grid::new(["Step", "Outcome", "Rows under empid_000900"]);
 
-    // The transaction that inserts a part also checks the owner. It fails if the owner does not exist.
+    // The transaction that inserts a part also checks the owner. If the owner does not exist, the transaction fails.
     let Err(orphan) = personnel.insert_part(grace(), &badge).await else { panic!("nobody has this badge") };
     assert_eq!((orphan.code(), orphan.operation()), (ErrorCode::ResourceNotFound, Some(0)));
     answer.row(["a badge for nobody", orphan.code().as_str(), ""]);
@@ -76,7 +76,7 @@ async fn run(store: &Store) -> Result<Report> {
     assert_eq!(reviews, [review(2013, 4), review(2014, 5)]);
     answer.row(["read as a group", "1 request", "the employee, her badge, 2 reviews"]);
 
-    // When the employee leaves, either all rows are deleted or none, even if another writer adds a review concurrently.
+    // When the employee leaves, all rows are deleted or none, even if another writer adds a review at the same time.
     let deleted = personnel.delete_with_parts(grace()).await?;
     assert_eq!(deleted, 4);
     let Err(gone) = personnel.table().read_group::<Personnel>(grace()).await else { panic!("all are gone") };

@@ -1,4 +1,4 @@
-//! Shared access signatures, which limit access to a store to one partition and one hour (IMP-4).
+//! Shared access signatures. They limit access to a store to one partition and one hour (IMP-4).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -33,7 +33,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         .valid_for(at(), Duration::from_secs(60 * 60))
         .sign(&key)?;
 
-    // The view applies the rules of the token to any store. A service applies them itself to requests that contain the token.
+    // The view applies the rules of the token to any store. A service applies them itself if a request contains the token.
     let office =
         SasVerifier::new(key).clock(Clock::of_instants(at)).scoped(store.clone(), &token).table::<Day>();
     let mut answer = Grid::new(["Asked for", "Answer"]);

@@ -26,7 +26,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let found: Vec<SpreadEarthquake> = newest.into_iter().map(Versioned::into_value).collect();
     assert_eq!(found, expected[..10], "eight partitions, merged by their stamps");
 
-    // The same writes are made under both keys. For each key, `Heat` measures the largest share of any 100 consecutive writes that goes to one partition.
+    // The same writes are made under both keys. `Heat` finds the largest share of any 100 consecutive writes that goes to one partition.
     let (mut spread, mut by_day) = (Heat::of_runs(100), Heat::of_runs(100));
     for event in expected.iter().rev() {
         spread.write(event)?;

@@ -1,4 +1,4 @@
-//! Table scans. The partition is not known, so a reason and a maximum number of rows are required (DQ-5).
+//! Table scans. The partition is unknown, so a reason and a maximum number of rows are required (DQ-5).
 
 use table_core::{Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! Entity group transactions. The operations take effect atomically, and an error contains the position of the failed operation (EGT-9, IMP-3).
+//! Entity group transactions. The operations take effect atomically. An error contains the index of the failed operation (EGT-9, IMP-3).
 
 use table_core::{Entity, ErrorCode, IfMatch, Result, TableStoreExt, Versioned};
 

@@ -1,4 +1,4 @@
-//! An index in the partition of its entities. One transaction writes an entity and its index row, and a unique index enforces a constraint (PAT-INTRA).
+//! An index in the partition of its entities. One transaction writes an entity and its index row. A unique index enforces a constraint (PAT-INTRA).
 
 use table_core::{Entity, ErrorCode, Result, TableStoreExt};
 use table_patterns::EntityStore;
@@ -53,7 +53,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     employees.insert(&double).await?;
     assert_eq!(row("June once more", "done").await?, ["224 June", "223 Jane"]);
 
-    // The copies whose address starts with `a` form a range, as rows do with any other key (PAT-INTRA-3).
+    // The copies whose address starts with `a` form a range. Other keys can be queried in the same way (PAT-INTRA-3).
     let found = employees.query(Employee::by_email_rows("Sales").email_prefix("a")).collect().await?;
     assert_eq!(found.iter().map(|it| it.first_name.as_str()).collect::<Vec<_>>(), ["Adam", "Ali"]);
     assert!(employees.check().run().await?.is_clean());

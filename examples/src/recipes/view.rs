@@ -1,4 +1,4 @@
-//! Materialised views. Sums that would otherwise require a scan are read with point queries and are updated when rows change (IMP-6).
+//! Materialised views. A view contains sums that would otherwise require a scan. They are updated when rows change, and are read with point queries (IMP-6).
 
 use table_core::{Entity, EntityKey, IfMatch, Result};
 use table_patterns::EntityStore;
@@ -57,7 +57,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     }
     show("caught up", &input).await?;
 
-    // A change delivered twice is counted once.
+    // A change that is delivered twice is counted once.
     view.apply(&EntityKey::new("OR", "PDX_SEA")?).await?;
     show("applied again", &input).await?;
 

@@ -1,4 +1,4 @@
-//! Wide entities. The days of a year are too many properties for a single row (PAT-WIDE).
+//! Wide entities. A year has too many days for the properties of a single row (PAT-WIDE).
 
 use table_core::{Entity, Result};
 use table_patterns::wide::WideStore;
@@ -29,7 +29,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         let sum: f64 = days.iter().sum();
         answer.row([city.to_owned(), days.len().to_string(), wet.to_string(), format!("{sum:.1}")]);
     }
-    // A change to one day merges one row. A change to two days in different rows takes one transaction, so a reader sees either both changes or neither.
+    // A change to one day merges one row. A change to two days in different rows takes one transaction. A reader then sees both changes or neither.
     let key = || RainYear::key("Seattle", 2012);
     let Some((before, _)) = rain.get(key()).await? else { panic!("read above") };
     let (first, last) = (before.days[0].unwrap_or_default(), before.days[365].unwrap_or_default());

@@ -13,9 +13,10 @@ use table_core::{DynTableStore, Engine, ErrorCode, Result};
 use crate::prefixed::Prefixed;
 use crate::store::{DeleteContainer, Run, Store};
 
-/// Opens a new store in an account. The store has tables and queues with a unique prefix, and a new blob container. Existing data is not changed. If the
-/// connection string lacks a queue or blob endpoint, as for Cosmos DB, queues or blobs are kept in memory. Blobs are also kept in memory if the account has no
-/// blob service, for example on `table-server`.
+/// Opens a new store in an account. The store has tables and queues with a unique prefix, and a new blob container. Existing data is not changed.
+///
+/// If the connection string lacks a queue or blob endpoint, as for Cosmos DB, the queues or blobs are kept in memory. Blobs are also kept in memory if the
+/// account has no blob service, for example on `table-server`.
 ///
 /// # Errors
 /// Any error from [`AzureTables::from_connection_string`], or from the creation of the container.

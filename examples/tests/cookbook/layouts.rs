@@ -9,7 +9,7 @@ use table_core::index::Index;
 use table_core::query::{KeyRange, Plan, QueryClass};
 use table_core::{Engine, Entity, FromEntity, Query, TableName, TableStore, TableStoreExt, ticks};
 
-/// Returns the stored rows in a partition, each with its row key and the names of its properties, separated by spaces.
+/// Returns the stored rows in a partition. Each has its row key, and the names of its properties separated by spaces.
 async fn rows(store: &Engine, table: &str, partition: &str) -> Vec<(String, String)> {
     let query = Query::new(KeyRange::partition(partition));
     let page = store.query(&TableName::new(table).unwrap(), &query, None).await.unwrap();
@@ -177,7 +177,7 @@ fn pat_log_2_log_times_round_trip_exactly() {
     }
 }
 
-/// Returns an index entry for an entity, with its `PartitionKey`, its `RowKey` and the names of its properties in stored order.
+/// Returns an index entry for an entity: its `PartitionKey`, its `RowKey`, and the names of its properties in stored order.
 fn entry<I: Index>(entity: &I::Entity) -> (String, String, String) {
     let copy = I::entry(entity).unwrap().unwrap();
     let names: Vec<_> = copy.row.view().properties().map(|property| property.unwrap().name).collect();

@@ -1,4 +1,4 @@
-//! Tests that the operations of the ledger can be called from the tasks of a server.
+//! Tests that a server can call the operations of the ledger from its tasks.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ fn no_id_that_a_client_chooses_prevents_the_reversal_of_an_entry() {
         let reversal = books.reverse("t", first, effective).await.unwrap();
         assert!(![first, taken].contains(&reversal));
         let second = books.reverse("t", taken, effective).await.unwrap();
-        // A client may use the text of a reversal's reference as a request id, because a reversal stores no request id.
+        // A client may use the reference text of a reversal as a request id, because a reversal stores no request id.
         let late = post(format!("reversal of {taken}"), &lines).await;
         assert!(![first, taken, reversal, second].contains(&late));
         assert_eq!(books.balance("t", 1).await.unwrap(), 5);

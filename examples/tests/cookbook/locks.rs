@@ -1,4 +1,4 @@
-//! Tests that the layouts of all entities in the cookbook equal those in the committed layout files.
+//! Tests that the layouts of all entities in the cookbook equal the committed layout files.
 
 use examples::data::{airports, earthquakes, routes, weather};
 use examples::large::{Package, PackageBuild};

@@ -1,5 +1,5 @@
-//! Tests of the cookbook (its data, layouts, helpers and complete runs) and of the other example programs. They form one test binary, because each binary links
-//! all packages.
+//! Tests of the cookbook (its data, layouts, helpers and complete runs) and of the other example programs. All are in one test binary, because each binary
+//! links all packages.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -13,7 +13,7 @@ use examples::cleanup::delete_tables;
 use examples::model::company::{Employee, employees};
 use examples::prefixed::*;
 
-/// A store that lists tables as the service does: in pages of at most two names, with tokens that are not names. One of its tables cannot be deleted.
+/// A store that lists tables as the service does. A page has at most two names, and a token is not a name. One of the tables cannot be deleted.
 #[derive(Debug)]
 struct Service {
     engine: Engine,

@@ -28,7 +28,7 @@ fn run(options: &Options) -> String {
 #[derive(Clone, Debug, PartialEq)]
 struct Shown {
     recipe: String,
-    /// The output without spaces, table borders, times and `ETag`s. Spaces are removed because the length of an `ETag` affects the widths of columns.
+    /// The output without spaces, table borders, times and `ETag`s. Spaces are removed, because the length of an `ETag` changes the widths of columns.
     answer: String,
     cost: String,
 }
@@ -87,8 +87,10 @@ fn every_recipe_runs_in_memory_and_prints_all_its_parts() {
     }
 }
 
-/// A lock that a test holds while it reopens a folder. Other runs read the package index of the machine, which starts child processes. While a child process is
-/// starting, it briefly holds all file locks of this process, regardless of the thread that starts it.
+/// A lock that a test holds while it reopens a folder.
+///
+/// Other runs read the package index of the machine, which starts child processes. While a child process starts, it briefly holds all file locks of this
+/// process, whichever thread starts it.
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -107,7 +109,7 @@ fn a_second_run_in_the_same_folder_prints_the_same_and_adds_nothing() {
     assert_eq!(airports.map(|(_, rows)| *rows), Some(inputs.airports.len() as u64));
     let (first, second) = (answers(&first), answers(&second));
     assert_eq!(first.len(), cookbook::list().count());
-    // The first run leaves behind markers of quiet feeds and reservations of index tables. All later runs send identical requests.
+    // The first run leaves markers of quiet feeds and reservations of index tables. All later runs send identical requests.
     let mut changed = Vec::new();
     for (first, second) in first.iter().zip(second) {
         assert_eq!((&first.recipe, &first.answer), (&second.recipe, &second.answer));
@@ -138,7 +140,8 @@ fn a_different_number_of_builds_replaces_the_previous_one() {
     }
 }
 
-/// Tests that the tables are imported again after an interrupted import of another index, and if they contain builds of different packages.
+/// Tests that the tables are imported again after an interrupted import of another index. They are also imported again if they contain builds of different
+/// packages.
 #[test]
 fn an_import_trusts_only_a_complete_import_of_the_same_packages() {
     pollster::block_on(async {
@@ -156,7 +159,7 @@ fn an_import_trusts_only_a_complete_import_of_the_same_packages() {
         assert!(import_index(&small, &store, &mut broken).await.is_err());
         assert!(!import(&large).await);
         assert_eq!(builds().await, complete);
-        // The marker of an import of different packages with the same description and the same number of builds.
+        // The marker of an import of different packages that has the same description and the same number of builds.
         let imports = store.table::<Import>().open().await.unwrap();
         let builds = i64::try_from(large.len()).unwrap();
         let other = Import { table: "PackageBuilds".to_owned(), source: large.source().to_owned(), builds };

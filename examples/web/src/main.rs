@@ -1,4 +1,4 @@
-//! An example of a web API over a table. It handles page cursors, versions, repeated requests and ambiguous outcomes.
+//! A web API over a table, as an example. It handles page cursors, versions, repeated requests and ambiguous outcomes.
 
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -113,7 +113,7 @@ async fn write(
         None => orders.insert(&order).await,
         Some(_) if conditions.next().is_some() => return Ok(StatusCode::BAD_REQUEST.into_response()),
         Some(version) => {
-            // A condition that is not valid UTF-8 matches no version; it is never ignored.
+            // A condition that is not valid UTF-8 matches no version. It is never ignored.
             let version = IfMatch::parse(&String::from_utf8_lossy(version.as_bytes()))?;
             orders.replace(&order, version).await
         }
@@ -121,7 +121,7 @@ async fn write(
     match outcome {
         Ok(version) if condition.is_none() => Ok((StatusCode::CREATED, etag(&version)).into_response()),
         Ok(version) => Ok((StatusCode::NO_CONTENT, etag(&version)).into_response()),
-        // A retry of a request whose response was lost finds the order as the first attempt wrote it.
+        // If the response to a request was lost, its retry finds the order as the first attempt wrote it.
         Err(error) if error.is_already_exists() || error.is_precondition_failed() => {
             match orders.get(Order::key(&order.customer, number)).await? {
                 Some(found) if *found.value() == order => {

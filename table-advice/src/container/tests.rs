@@ -20,7 +20,7 @@ struct Event {
     body: String,
 }
 
-/// Creates a workload that stores events for `tenants` tenants with `users` users each, and queries the events of one tenant.
+/// Creates a workload for `tenants` tenants with `users` users each. It stores events, and queries the events of one tenant.
 fn workload(tenants: u64, users: u64, stored: f64, asked: f64) -> Workload {
     let (of_tenants, of_users) =
         (Distribution::uniform(tenants).unwrap(), Distribution::uniform(users).unwrap());
@@ -77,7 +77,7 @@ fn hpk_12_prefix_queries_load_the_partitions_of_their_tenant() {
         heat.iter().map(|heat| heat.ru).sum::<f64>()
     };
     let (quiet, busy) = (units(0.05), units(100.05));
-    // A query that reads one partition costs 2.5 request units, and its results cost about 2.
+    // A query on one partition costs 2.5 request units, and its results cost about 2.
     assert!((busy - quiet - 450.0).abs() < 50.0, "{quiet} {busy}");
     let report = workload(40, 20, 20.0, 9_000.0).run().unwrap();
     let container = report.container(&Design::of::<Event>()).unwrap();
@@ -105,7 +105,7 @@ fn a_query_that_fixes_an_unknown_level_is_refused() {
     assert!(error.to_string().contains("the query `by both` fixes `usr`"), "{error}");
 }
 
-/// Tests the model against a run on the Azure SDK's emulator with throttling enabled. The run made 200 writes per second for one tenant on eight partitions.
+/// Tests the model against a run on the Azure SDK's emulator with throttling. The run made 200 writes per second for one tenant on eight partitions.
 #[test]
 fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
     let report = workload(1, 200, 200.0, 0.05).run().unwrap();
@@ -123,7 +123,7 @@ fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
     assert!(warnings.iter().any(|warning| warning.contains("HPK-11")), "{warnings:?}");
 }
 
-/// Tests that a partition due for a split is throttled until the split.
+/// Tests that a partition that is due for a split is throttled until then.
 #[test]
 fn hpk_12_a_partition_is_throttled_until_it_is_split() {
     let report = workload(1, 200, 3_000.0, 0.05).run().unwrap();
@@ -185,7 +185,7 @@ fn a_recorded_query_over_several_partitions_loads_its_partition_keys() {
     assert!(ru(&busy.before) - ru(&quiet.before) > 40.0, "{quiet} {busy}");
 }
 
-/// Returns the request units per second of all partition keys, plus those not assigned to any key.
+/// Returns the request units per second of all partition keys, plus the request units that belong to no key.
 fn counted(container: &Container) -> f64 {
     container.before.heat().iter().map(|heat| heat.ru).sum::<f64>() + container.unplaced
 }

@@ -12,7 +12,7 @@ use crate::fault::WorkloadFault;
 #[serde(deny_unknown_fields)]
 pub(super) struct Described {
     pub(super) name: String,
-    /// The name of the table. A report names its partitions `table/PartitionKey`, and a container for the same table receives their load.
+    /// The name of the table. A report names its partitions `table/PartitionKey`. A container for this table receives their load.
     pub(super) table: Option<String>,
     #[serde(default)]
     pub(super) seed: u64,

@@ -1,4 +1,4 @@
-//! The keys in a layout of a workload file, and the class of a query in that layout.
+//! The keys in a layout of a workload file. Also the class of a query in that layout.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,7 +21,7 @@ pub(super) enum Drawn {
     Time(DateTime<Utc>),
 }
 
-/// Returns the key formed by the pieces (literals and fields), with fields replaced by the given values.
+/// Returns the key that consists of the pieces (literals and fields). Each field is replaced by its value.
 pub(super) fn text(pieces: &[Piece], values: &BTreeMap<String, Drawn>) -> Result<String> {
     let mut key = String::new();
     for piece in pieces {
@@ -76,7 +76,7 @@ fn ticks_of(field: &str, time: DateTime<Utc>) -> Result<u64> {
     ticks.ok_or_else(|| Error::of(WorkloadFault::Ticks { field: field.to_owned(), time }))
 }
 
-/// Returns the pieces of a key before the first field without a given value.
+/// Returns the pieces of a key that come before the first field without a given value.
 pub(super) fn known<'a>(pieces: &'a [Piece], given: &[String]) -> &'a [Piece] {
     let is_unknown =
         |piece: &Piece| piece.field().is_some_and(|field| given.iter().all(|name| name != field));
@@ -84,9 +84,9 @@ pub(super) fn known<'a>(pieces: &'a [Piece], given: &[String]) -> &'a [Piece] {
     pieces.get(..count).unwrap_or_default()
 }
 
-/// Returns the class of a query in a layout, given the fields with known values (CLS-1).
+/// Returns the class of a query in a layout (CLS-1). `given` lists the fields whose values are known.
 pub(super) fn class(layout: &Layout, given: &[String]) -> QueryClass {
-    // Returns the number of leading fields whose values are given, and the total number of fields.
+    // Returns the number of fields at the start of the key whose values are given, and the total number of fields.
     let leading = |pieces: &[Piece]| {
         let fields: Vec<_> = pieces.iter().filter_map(Piece::field).collect();
         let known = fields.iter().take_while(|field| given.iter().any(|name| name == *field)).count();

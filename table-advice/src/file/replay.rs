@@ -1,4 +1,4 @@
-//! Creates a runnable workload from a workload file and one of its layouts.
+//! Creates a workload that can be run from a workload file and one of its layouts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,8 +21,9 @@ enum Source {
     Time,
 }
 
-/// The sources, sorted by field name. Each operation draws from all sources, even those unused by its layout, so an operation has the same values in all
-/// layouts.
+/// The sources, sorted by field name.
+///
+/// Each operation uses all sources, even if its layout does not need them. An operation therefore has the same values in all layouts.
 type Sources = BTreeMap<String, Source>;
 
 pub(super) fn workload(described: &Described, layout: &Layout) -> Result<Workload> {
@@ -85,7 +86,7 @@ fn draw_all(sources: &Sources, draw: &mut Draw<'_>) -> BTreeMap<String, Drawn> {
 }
 
 fn write_step(layout: &Layout, write: &Write, values: &BTreeMap<String, Drawn>) -> Result<Step> {
-    // The RowKey is computed only to report an invalid one. The step needs only the partition.
+    // The RowKey is computed only to report an invalid one. The step itself needs only the partition.
     key::text(&layout.row_key, values)?;
     let entities = write.copies.saturating_add(1);
     let bytes = entities.saturating_mul(write.bytes);

@@ -31,9 +31,9 @@ pub struct Counts {
     pub partition_ranges: u64,
     /// The number of reads of an entire table (DQ-5).
     pub table_scans: u64,
-    /// The number of pages after the first page of a query. Each of these pages is also counted under the class of its query.
+    /// The number of pages after the first page of a query. Each of these pages is also counted under the class of the query.
     pub further_pages: u64,
-    /// The number of queries sent to several partitions in key order. Each of their requests is also counted under its class.
+    /// The number of queries that are sent to several partitions in key order. Each of their requests is also counted under its class.
     pub fan_outs: u64,
     /// The number of writes. An operation outside a transaction is counted as a transaction with one operation.
     pub transactions: u64,
@@ -41,8 +41,8 @@ pub struct Counts {
     pub operations: u64,
     /// The number of requests that created, deleted or listed tables.
     pub table_requests: u64,
-    /// The number of entities examined by the store, including those rejected by a filter. If the store does not report this number, the number of returned
-    /// entities is used.
+    /// The number of entities that the store examined, including entities that a filter rejected. If the store does not report this number, it is the number of
+    /// returned entities.
     pub rows_read: u64,
     /// The number of entities returned by the store.
     pub rows_returned: u64,
@@ -53,7 +53,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Returns the counts for one request of this class. `further` is `true` if the request reads a later page of its query, not the first one.
+    /// Returns the counts for one request of this class. `further` is `true` if the request reads a page after the first one.
     pub(super) fn one(class: QueryClass, further: bool) -> Self {
         let mut counts = Self { requests: 1, further_pages: u64::from(further), ..Self::default() };
         match class {
@@ -115,7 +115,7 @@ impl fmt::Display for Counts {
     }
 }
 
-/// The counts of a [`Meter`](crate::meter::Meter) since the last [`take`](crate::meter::Meter::take). A reading dereferences to its total [`Counts`].
+/// The counts of a [`Meter`](crate::meter::Meter) since the last [`take`](crate::meter::Meter::take). A reading dereferences to the [`Counts`] of its total.
 ///
 /// ```
 /// use table_advice::meter::Reading;
@@ -129,7 +129,7 @@ impl fmt::Display for Counts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     pub(super) total: Counts,
-    /// The first spelling of each table's name, keyed by the name in lower case. Names that differ only in case refer to the same table.
+    /// The first spelling of each table's name, by the name in lower case. Names that differ only in case mean the same table.
     pub(super) names: BTreeMap<String, String>,
     pub(super) tables: BTreeMap<String, Counts>,
     /// The counts of requests to single partitions, keyed by table and `PartitionKey`.
@@ -143,7 +143,7 @@ impl Reading {
         self.name(table).and_then(|name| self.tables.get(name)).copied().unwrap_or_default()
     }
 
-    /// Returns the counts of the requests to this partition alone. Requests that read several partitions are not included.
+    /// Returns the counts of the requests to this partition alone. Requests to several partitions are not included.
     #[must_use]
     pub fn of_partition(&self, table: &str, partition_key: &str) -> Counts {
         let place = self.name(table).map(|name| (name.to_owned(), partition_key.to_owned()));

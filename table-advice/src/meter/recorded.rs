@@ -14,7 +14,7 @@ pub struct Recorded {
     pub(crate) range: Option<TextRange>,
     /// The class of the read, or `None` for a write.
     pub class: Option<QueryClass>,
-    /// `true` if the request read a later page of a query, not the first one.
+    /// `true` if the request read a page after the first page of a query.
     pub further_page: bool,
     /// The number of entities written or examined.
     pub entities: u64,

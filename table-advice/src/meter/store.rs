@@ -31,7 +31,7 @@ struct State {
     record: Option<Vec<Recorded>>,
 }
 
-/// A first-page query, kept for comparison with the next one to determine if both are part of the same fan-out.
+/// The last query for a first page. It is compared with the next one, to find out whether both belong to the same fan-out.
 #[derive(Debug)]
 struct LastQuery {
     table: String,
@@ -41,8 +41,8 @@ struct LastQuery {
 }
 
 impl State {
-    /// Returns `true` if this query and the previous one start a fan-out. This requires that both are the same query, this one is for a later partition, and
-    /// the previous one is not part of a fan-out yet.
+    /// Returns `true` if this query and the previous one start a fan-out. They must be the same query, this one must be for a later partition, and the previous
+    /// one must not belong to a fan-out yet.
     fn begins_fan_out(&mut self, table: &TableName, query: &Query) -> bool {
         let Some(partition_key) = query.keys.partition_key.single().map(str::to_owned) else {
             self.last = None;
@@ -68,7 +68,7 @@ impl<S> Meter<S> {
         Self { store, state: Arc::default() }
     }
 
-    /// Creates a meter that also [records](Self::take_recorded) every data request. Each recorded request uses memory until it is taken.
+    /// Creates a meter that also [records](Self::take_recorded) every data request. A recorded request uses memory until it is taken.
     pub fn recording(store: S) -> Self {
         let meter = Self::new(store);
         meter.state().record = Some(Vec::new());
@@ -182,7 +182,7 @@ impl<S: TableStore> TableStore for Meter<S> {
         {
             let mut state = self.state();
             let mut request = Counts::one(class, further);
-            // A later page belongs to a query that was already counted, so it neither starts nor ends a fan-out.
+            // A later page belongs to a query that was already counted. It neither starts nor ends a fan-out.
             request.fan_outs =
                 u64::from(!further && class != QueryClass::Point && state.begins_fan_out(table, query));
             state.reading.add(Some(table.as_str()), partition_key, request);

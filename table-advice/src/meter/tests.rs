@@ -20,7 +20,7 @@ fn employee(department: &str, id: u32) -> Employee {
     Employee { department: department.to_owned(), id, age: 20 + i32::try_from(id % 40).unwrap() }
 }
 
-/// Inserts ten employees into each of three departments, then resets the counts.
+/// Inserts ten employees into each of three departments. Then resets the counts.
 async fn prepared(meter: &Meter<Engine>) -> table_core::Table<Employee, Meter<Engine>> {
     let table = meter.table::<Employee>().create_if_missing().await.unwrap();
     for department in ["Legal", "Sales", "Staff"] {
@@ -141,7 +141,7 @@ fn further_pages_and_fan_outs_are_counted_once() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Tests that both the counts of all tables and the counts of all partitions add up to the total.
+    /// Tests that the counts of all tables add up to the total, and that the counts of all partitions do too.
     #[test]
     fn counts_of_tables_and_partitions_add_up_to_the_total(ids in prop::collection::vec((0_usize..3, 0_u32..20), 0..20)) {
         pollster::block_on(async {

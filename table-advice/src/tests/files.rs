@@ -1,4 +1,4 @@
-//! Tests of workload files: both layouts from PAT-ANTI-1, the report, the picture, and rejected files.
+//! Tests of workload files: both layouts of PAT-ANTI-1, the report, the picture, and invalid files.
 
 use crate::{Prices, Report, WorkloadFile};
 

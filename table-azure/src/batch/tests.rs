@@ -1,4 +1,4 @@
-//! Tests batch requests and recorded batch responses. The responses are tested both complete and truncated at every position.
+//! Tests of batch requests and of recorded batch responses. Each response is tested complete, and cut off at every position.
 
 use proptest::prelude::*;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -96,7 +96,7 @@ fn egt_33_to_36_the_index_of_a_failure() {
     }
 }
 
-/// Tests bodies that mix CRLF and LF line endings, as Cosmos DB sends them (COS-11). Cosmos DB's error messages also start with the operation's index.
+/// Tests bodies with both CRLF and LF line endings, as Cosmos DB sends them (COS-11). The error messages of Cosmos DB also start with the operation's index.
 #[test]
 fn egt_39_and_cos_11_line_endings_may_be_mixed() {
     let mut crlf = false;
@@ -113,8 +113,9 @@ fn egt_39_and_cos_11_line_endings_may_be_mixed() {
     assert_eq!(outcome_of(&refused, 4).unwrap_err().error.operation(), Some(3));
 }
 
-/// Tests two of Azurite's deviations. Its response to an insert lacks the entity even if the request specifies that content is returned. Its response to a
-/// batch with too many operations ends with a stray boundary.
+/// Tests two deviations of Azurite:
+/// - Its response to an insert lacks the entity even if the request asks for it.
+/// - Its response to a batch with too many operations ends with a stray boundary.
 #[test]
 fn az_3_a_created_part_needs_no_body_and_a_stray_boundary_is_not_a_success() {
     let created = SUCCESS.replacen("204 No Content", "201 Created", 1);
@@ -124,7 +125,7 @@ fn az_3_a_created_part_needs_no_body_and_a_stray_boundary_is_not_a_success() {
     assert!(outcome(&answer(TYPE, &stray), 2).is_err());
 }
 
-/// Tests that the `Content-ID` of a part is not used as its index. This client never sends it, and Azurite numbers the parts differently (AZ-2).
+/// Tests that a part's `Content-ID` is not used as its index. This client never sends a `Content-ID`, and Azurite numbers the parts differently (AZ-2).
 #[test]
 fn egt_11_and_az_2_a_content_id_has_no_effect() {
     for id in ["0", "1", "2", "7", "x"] {
@@ -166,7 +167,7 @@ fn a_truncated_response_is_never_a_success() {
     assert!(outcome(&answer(TYPE, &SUCCESS[..end]), 3).is_ok()); // EGT-24
 }
 
-/// Tests that the failure of a part is as ambiguous as a complete response with the same status (CON-11).
+/// Tests that a failed part is as ambiguous as a separate response with the same status (CON-11).
 #[test]
 fn con_11_a_part_that_timed_out_is_ambiguous_and_a_refused_part_is_not() {
     for (status, into_ambiguous) in [("500 X", true), ("409 Conflict", false), ("412 X", false)] {
@@ -184,7 +185,7 @@ proptest! {
     }
 }
 
-/// Splits a body line by line, as the rules describe the format (EGT-30, EGT-39). The production parser, which works differently, is tested against this
+/// Splits a body line by line, as the rules describe the format (EGT-30, EGT-39). The tests compare the production parser, which works differently, with this
 /// function.
 fn split_by_lines<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
     let (mut parts, mut start, mut at) = (Vec::new(), None, 0);
@@ -216,7 +217,7 @@ proptest! {
     }
 }
 
-/// Tests that batches have the same form as the requests in examples EX-17 and EX-21.
+/// Tests that a batch has the same form as the requests in examples EX-17 and EX-21.
 #[test]
 fn egt_20_to_25_a_batch_as_it_is_sent() {
     let mut row = RowWriter::new();
@@ -260,8 +261,9 @@ fn req_2_a_merge_is_tunnelled_inside_a_batch_too() {
     assert!(body.contains("\r\nX-HTTP-Method: MERGE\r\n"), "{body}");
 }
 
-/// Tests that a transaction's size is the size of its request body in UTF-8, as in the service. For example, 100 entities with 40,000 ASCII characters each are
-/// accepted, although they would occupy 8 MB in UTF-16.
+/// Tests that the size of a transaction is the size of its UTF-8 request body, as in the service.
+///
+/// For example, 100 entities with 40,000 ASCII characters each are accepted, although they would occupy 8 MB in UTF-16.
 #[test]
 fn egt_3_a_transaction_is_measured_by_its_body() {
     for (target, character, fits) in [

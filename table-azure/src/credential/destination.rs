@@ -1,5 +1,6 @@
-//! Checks whether a credential may be sent to an endpoint. Credentials are sent only over TLS or to this machine, and the emulator's key only to an emulator
-//! (ACC-1, AUTH-30).
+//! Checks whether a credential may be sent to an endpoint (ACC-1, AUTH-30).
+//!
+//! Credentials are sent only over TLS or to this machine. The emulator's key is sent only to an emulator.
 
 use table_core::{Error, Result};
 
@@ -7,9 +8,9 @@ use crate::credential::Credential;
 use crate::endpoint::{Endpoint, EndpointFault};
 
 impl Credential {
-    /// Checks that the credential may be sent to an endpoint. `plain` is `true` if the options allow credentials over plain HTTP.
+    /// Checks that the credential may be sent to an endpoint. If `plain` is `true`, the options allow credentials over plain HTTP.
     ///
-    /// Signatures with the emulator's well-known key may be sent unencrypted, because the key is not secret. An emulator in a neighbouring container has
+    /// Signatures with the emulator's well-known key may be sent unencrypted, because this key is not secret. An emulator in another container usually has
     /// neither a certificate nor a loopback address.
     ///
     /// # Errors

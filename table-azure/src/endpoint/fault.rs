@@ -1,4 +1,4 @@
-//! Errors in endpoints, and errors about credentials that must not be sent to an endpoint.
+//! Errors in endpoints, and errors for credentials that must not be sent to an endpoint.
 
 use std::str::FromStr;
 

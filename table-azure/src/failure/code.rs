@@ -1,8 +1,10 @@
-//! Derives the error code for a rejection from the service's code, or from the HTTP status if the response contains no known code (ERR-4, COS-12).
+//! Derives a rejection's error code (ERR-4, COS-12).
+//!
+//! The code comes from the service's own code. If the response has no known code, it comes from the HTTP status.
 
 use table_core::ErrorCode;
 
-/// Returns the error code for a rejection. If only the HTTP status is known, `operation` determines which kind of conflict is reported.
+/// Returns the error code for a rejection. If only the HTTP status is known, `operation` determines which conflict code is returned.
 pub(crate) fn error_code(status: u16, code: Option<&str>, operation: &str) -> ErrorCode {
     code.and_then(of_name).unwrap_or_else(|| of_status(status, operation))
 }

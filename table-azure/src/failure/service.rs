@@ -5,8 +5,10 @@ use std::fmt;
 
 use table_wire::ErrorBody;
 
-/// An error response from the service, as the source of an [`Error`](table_core::Error). It contains the service's own error code, which may have no equivalent
-/// in this library, and the request ID, which Azure support needs to find the request.
+/// An error response from the service, available as the source of an [`Error`](table_core::Error).
+///
+/// It contains the service's own error code, which may have no equivalent in this library. It also contains the request ID, which Azure support needs to find
+/// the request.
 ///
 /// ```
 /// use std::error::Error as _;
@@ -39,14 +41,14 @@ impl ServiceError {
         Self {
             operation,
             status,
-            // In the table service's recorded error responses, only the body contains the code (REQ-4).
+            // In recorded error responses of the table service, only the body contains the code (REQ-4).
             code: body.code.clone().or_else(|| header("x-ms-error-code")),
             message: body.message.clone(),
             request_id: header("x-ms-request-id"),
         }
     }
 
-    /// Returns the error for one part of a batch response, with the status of this part.
+    /// Returns the same error with the status and the body of one part of a batch response.
     pub(crate) fn of_part(self, status: u16, body: &ErrorBody) -> Self {
         Self { status, code: body.code.clone(), message: body.message.clone(), ..self }
     }

@@ -22,7 +22,7 @@ impl Answer {
     /// Returns the continuation token in the given header, or `None` if the header is missing or empty.
     ///
     /// # Errors
-    /// `InternalError` if the value is not UTF-8. Only a missing or empty token marks the end of the result.
+    /// `InternalError` if the value is not UTF-8. It must not be treated as missing, which would mark the end of the result.
     pub(crate) fn position(&self, operation: &str, name: &'static str) -> Result<Option<String>> {
         let Some(value) = self.headers.get(name) else { return Ok(None) };
         let text = std::str::from_utf8(value.as_bytes())

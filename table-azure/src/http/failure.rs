@@ -1,4 +1,4 @@
-//! Classifies failed attempts: error code, transience, and ambiguity of the outcome.
+//! Classifies failed attempts by error code, by whether a retry may succeed, and by whether the outcome is known.
 
 use std::time::Duration;
 
@@ -24,8 +24,9 @@ pub(crate) struct Failure {
     pub(crate) known: bool,
     /// `true` if a retry may succeed (RTY-1).
     pub(crate) transient: bool,
-    /// `true` if this attempt or an earlier one may have been applied (CON-11). A later rejection does not clear the flag, because the earlier attempt may
-    /// itself have caused the rejection, or may have been applied before the cause arose.
+    /// `true` if this attempt or an earlier one may have been applied (CON-11).
+    ///
+    /// A later rejection does not clear the flag. The earlier attempt may have caused the rejection, or may have been applied before the cause arose.
     pub(crate) into_ambiguous: bool,
     /// The delay that the service requested before the next attempt (RTY-3).
     pub(crate) after: Option<Duration>,
@@ -41,7 +42,7 @@ impl Failure {
         let is_odata = answer.body.windows(ODATA.len()).any(|window| window == ODATA);
         let known = body.known && (is_odata || service.request_id().is_some());
         let is_foreign = service.code().is_none() || body.known && !known;
-        // These statuses report the state of a table or an entity, which a proxy cannot know, so a proxy's error page is not trusted. An empty body is trusted,
+        // These statuses report the state of a table or an entity. A proxy cannot know this state, so its error page is not trusted. An empty body is trusted,
         // except for `create table`: its callers treat an existing table as created, so a wrong status would be reported as success.
         let is_page = !answer.body.is_empty() || operation == "create table";
         if matches!(answer.status, 404 | 409 | 412) && is_foreign && is_page {
@@ -51,8 +52,9 @@ impl Failure {
         Self { after, ..Self::of_rejection(service, known, request.reads()) }
     }
 
-    /// Creates the failure for a rejected request, or for a rejected part of a batch. `known` is `true` if the response was recognised as a service error, and
-    /// `reads` is `true` if the request only reads.
+    /// Creates the failure for a rejected request, or for a rejected part of a batch.
+    ///
+    /// `known` is `true` if the response was recognised as a service error. `reads` is `true` if the request only reads.
     pub(crate) fn of_rejection(service: ServiceError, known: bool, reads: bool) -> Self {
         let status = service.status();
         let code = of_request(error_code(status, service.code(), service.operation()), reads);
@@ -71,7 +73,7 @@ impl Failure {
         }
     }
 
-    /// Creates the failure for a response that is not from the service, such as a captive portal's page. The request may still have reached the service.
+    /// Creates the failure for a page from elsewhere, such as a captive portal. The service may still have received the request.
     pub(crate) fn of_page(operation: &str, status: u16) -> Self {
         let fault = AnswerFault::Status { operation: operation.to_owned(), status };
         Self { into_ambiguous: true, status: Some(status), ..Self::of_error(Error::of(fault)) }
@@ -103,18 +105,19 @@ impl Failure {
         Self { error, status, known, transient, into_ambiguous, after: None }
     }
 
-    /// Returns the failure of a request whose lease ended before a retry. This is `self` if the request may have been applied, and the lease error otherwise.
+    /// Returns the failure of a request whose lease ended before a retry. If the request may have been applied, this is `self`. Otherwise, it is the lease
+    /// error.
     pub(crate) fn of_ended_lease(self) -> Self {
         if self.into_ambiguous { self } else { Self::of_error(WriteLease::ended(Some(self.error))) }
     }
 
-    /// Returns the error. It is ambiguous if the request is a write that may have been applied, regardless of the last response (CON-11).
+    /// Returns the error. For a write that may have been applied, the error is ambiguous whatever the last response was (CON-11).
     pub(crate) fn into_error(self, reads: bool) -> Error {
         if reads || !self.into_ambiguous { self.error } else { self.error.into_ambiguous() }
     }
 }
 
-/// Returns the error code for a request. A lost response never makes a read ambiguous (CON-11), so a read gets the code of a request that was not sent.
+/// Returns the error code for a request. A read gets the code of a request that was not sent, because a lost response never makes a read ambiguous (CON-11).
 fn of_request(code: ErrorCode, reads: bool) -> ErrorCode {
     if reads && code == ErrorCode::OperationTimedOut { ErrorCode::Io } else { code }
 }

@@ -8,7 +8,7 @@ use tokio::task::JoinError;
 /// An error in the client's HTTP stack.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum HttpFault {
-    /// A header value is invalid. It may be a secret, so the error contains neither the value nor the original error.
+    /// A header value is invalid. The value may be a secret, so the error contains neither the value nor the original error.
     #[error("the value of `{0}` cannot be written in a header")]
     #[fault(InvalidInput)]
     Header(&'static str),

@@ -53,7 +53,7 @@ struct Inner {
     pace: Runtime,
 }
 
-/// An endpoint, together with connections that have matching TLS and proxy settings.
+/// An endpoint, and connections with suitable TLS and proxy settings.
 #[derive(Clone, Debug)]
 struct Route {
     endpoint: Endpoint,
@@ -84,7 +84,7 @@ impl Pipeline {
         Self(Arc::new(Inner { parts, primary, secondary, tokens: Tokens::default(), budget, pace }))
     }
 
-    /// Returns a pipeline for another endpoint, without a secondary. The two pipelines share their connections if both endpoints need the same settings.
+    /// Returns a pipeline for another endpoint, without a secondary. If both endpoints need the same settings, the pipelines share their connections.
     ///
     /// # Errors
     /// `InvalidInput` if the credential must not be sent to the endpoint.
@@ -136,7 +136,7 @@ impl Pipeline {
     /// Returns the deadline for an operation that starts now.
     pub(crate) fn deadline(&self) -> Instant {
         let now = Instant::now();
-        // If the time limit exceeds the clock's range, the deadline is so late that it never passes.
+        // If the time limit exceeds the clock's range, use a deadline that never passes in practice.
         now.checked_add(self.0.parts.retry.operation_timeout).unwrap_or_else(|| now + FOREVER)
     }
 
@@ -145,7 +145,7 @@ impl Pipeline {
         self.send_by(request, self.deadline()).await
     }
 
-    /// Sends a request like [`send`](Self::send), with the deadline of the enclosing operation.
+    /// Sends a request like [`send`](Self::send), but with the deadline of the operation it belongs to.
     pub(crate) async fn send_by(
         &self,
         request: &Request,
@@ -154,8 +154,9 @@ impl Pipeline {
         self.send_and_read(request, by, Ok).await
     }
 
-    /// Sends a request, and parses its success response with `read`. If `read` returns a failure, the attempt counts as failed and is retried if the failure is
-    /// transient.
+    /// Sends a request, and parses its success response with `read`.
+    ///
+    /// If `read` returns a failure, the attempt counts as failed. It is retried if the failure is transient.
     pub(crate) async fn send_and_read<T>(
         &self,
         request: &Request,
@@ -183,7 +184,7 @@ impl Pipeline {
                 Err(failure) => failure,
             };
             if secondary.is_some() && !failure.transient {
-                // A rejection by the secondary is not final: the entity may not have been replicated yet (RTY-5), or the secondary may be disabled or may not
+                // A rejection by the secondary is not final. The entity may not have been replicated yet (RTY-5), the secondary may be disabled, or it may not
                 // accept the credential. The read is sent to the primary without a delay.
                 trusts_secondary = false;
                 continue;
@@ -194,7 +195,7 @@ impl Pipeline {
             }
             failure.into_ambiguous |= previous.is_some_and(|previous| previous.into_ambiguous && !reads);
             if !failure.transient {
-                // Only transient failures consume the budget. Any other result replenishes it.
+                // Only transient failures use up the budget. Any other result replenishes it.
                 inner.budget.give_back(retry > 0);
                 return Err(failure);
             }
@@ -211,7 +212,7 @@ impl Pipeline {
         self.0.parts.clock.instant()
     }
 
-    /// Sleeps for the backoff delay before a retry. Returns `false` if the policy, the deadline or the budget does not permit another attempt.
+    /// Waits for the backoff delay before a retry. Returns `false` if the policy, the deadline or the budget does not permit another attempt.
     async fn back_off(
         &self,
         operation: &'static str,

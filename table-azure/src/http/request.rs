@@ -1,4 +1,4 @@
-//! Unsigned requests. Their paths are relative to an endpoint, so they can be sent to the primary or to the secondary.
+//! Unsigned requests. Each path is relative to an endpoint, so a request can be sent to the primary or to the secondary.
 
 use bytes::Bytes;
 use reqwest::Method;
@@ -11,7 +11,7 @@ use crate::http::fault::HttpFault;
 
 /// An unsigned request for one operation.
 ///
-/// A request may be sent several times. If it is neither a read nor idempotent, the caller must determine its outcome after a retry (CON-11, RTY-4).
+/// A request may be sent several times. After a retry of a write that is not idempotent, the caller must determine the outcome (CON-11, RTY-4).
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     /// The name of the operation, for errors and spans.
@@ -23,10 +23,11 @@ pub(crate) struct Request {
     pub(crate) query: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// The success statuses that acknowledge the request. A response with any other success status is assumed not to come from the service. The list is empty
-    /// if the caller checks the body of the response instead.
+    /// The success statuses that acknowledge the request. A response with any other success status is assumed not to come from the service.
+    ///
+    /// The list is empty if the caller checks the response body instead.
     acknowledged_by: &'static [u16],
-    /// The lease during which the request may be sent, or `None` if it may be sent at any time.
+    /// The lease during which the request may be sent. If it is `None`, the request may be sent at any time.
     pub(crate) lease: Option<WriteLease>,
 }
 
@@ -45,7 +46,7 @@ impl Request {
         }
     }
 
-    /// Adds a query option. The method percent-encodes its value (LIT-4).
+    /// Adds a query option. The value is percent-encoded by this method (LIT-4).
     pub(crate) fn query(mut self, name: &str, value: &str) -> Self {
         if !self.query.is_empty() {
             self.query.push('&');
@@ -88,12 +89,12 @@ impl Request {
         Self { lease: lease.cloned(), ..self }
     }
 
-    /// Returns `true` if the given success status acknowledges the request. A proxy's or portal's page usually has another status, such as 200.
+    /// Returns `true` if the given success status acknowledges the request. A page from a proxy or portal usually has a different status, such as 200.
     pub(crate) fn is_acknowledged_by(&self, status: u16) -> bool {
         self.acknowledged_by.is_empty() || self.acknowledged_by.contains(&status)
     }
 
-    /// Returns `true` if the request only reads. It may then be sent to a secondary endpoint, and a lost response does not make its outcome ambiguous.
+    /// Returns `true` if the request only reads. Such a request may be sent to a secondary endpoint, and a lost response does not make its outcome ambiguous.
     pub(crate) fn reads(&self) -> bool {
         self.method == Method::GET || self.method == Method::HEAD
     }

@@ -1,5 +1,6 @@
-//! The runtime of a connection pool. It drives the connections and timers of all calls. A caller's runtime is unsuitable for this, because it may be blocked,
-//! paused or shut down.
+//! The runtime of a connection pool, which drives the connections and timers of all calls.
+//!
+//! The runtime of a caller is unsuitable for this, because it may be blocked, paused or shut down.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -13,11 +14,11 @@ use tracing::Instrument;
 
 use crate::http::fault::HttpFault;
 
-/// A runtime with one worker thread, started on first use. It is independent of the callers' runtimes.
+/// A runtime with one worker thread that starts on first use. It is independent of the callers' runtimes.
 #[derive(Debug, Default)]
 pub(crate) struct Runtime {
     own: OnceLock<Own>,
-    /// `true` if calls use the timers of their caller's runtime, whose clock a test can pause. Tasks then run on that runtime as well.
+    /// `true` if calls use the timers of their caller's runtime, whose clock a test can pause. Tasks then also run on that runtime.
     follows_callers: bool,
 }
 
@@ -26,7 +27,7 @@ struct Own(Option<tokio::runtime::Runtime>);
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // The last client handle may be dropped in async code, where dropping a runtime is not allowed because it blocks.
+        // The last client handle may be dropped in async code. There, a runtime must not be dropped directly, because dropping it blocks.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
@@ -84,8 +85,10 @@ impl Runtime {
         .await
     }
 
-    /// Runs a future to completion as a task of this runtime. Once the returned future has been polled, the task makes progress on its own until it completes
-    /// or the caller drops the future.
+    /// Runs a future to completion as a task of this runtime.
+    ///
+    /// Once the returned future has been polled for the first time, the task makes progress without further polling. Dropping the returned future aborts the
+    /// task.
     pub(crate) async fn run_apart<T: Send + 'static>(
         &self,
         future: impl Future<Output = Result<T>> + Send + 'static,
@@ -120,7 +123,7 @@ impl Runtime {
                 .enable_all()
                 .build()
                 .map_err(|error| Error::of(HttpFault::Thread(error)))?;
-            // Two concurrent first calls may each build a runtime. The second runtime is then shut down unused.
+            // Two concurrent first calls may each build a runtime. The second one is then shut down unused.
             let _ = self.own.set(Own(Some(runtime)));
         }
         let own = self.own.get().and_then(|own| own.0.as_ref());

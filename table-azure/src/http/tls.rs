@@ -12,7 +12,7 @@ use crate::http::fault::HttpFault;
 /// Returns the TLS configuration. If `needed` is `false`, it trusts no certificates, and the system's certificates are not read.
 pub(crate) fn config(needed: bool) -> Result<ClientConfig> {
     let refuse = |error| Error::of(HttpFault::Tls(error));
-    // The provider is passed explicitly, so a process-wide default set by another crate has no effect.
+    // The provider is passed explicitly, so this does not depend on a process-wide default that another crate may have set.
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(refuse)?;

@@ -13,7 +13,7 @@ use crate::http::fault::HttpFault;
 
 /// A token is renewed this long before it expires.
 const EARLY: TimeDelta = TimeDelta::minutes(5);
-/// The minimum interval between renewals while the current token is valid. It limits the requests to a provider whose tokens expire within [`EARLY`].
+/// The minimum interval between renewals while the current token is valid. It limits the load on a provider whose tokens expire within [`EARLY`].
 const PAUSE: TimeDelta = TimeDelta::seconds(10);
 
 /// The cached bearer token, shared by all clones. At most one renewal runs at a time.
@@ -23,7 +23,7 @@ pub(crate) struct Tokens(Arc<Mutex<State>>);
 #[derive(Debug, Default)]
 struct State {
     kept: Option<AccessToken>,
-    /// Receives the result of the last renewal. If the sender has been dropped, the renewal has ended.
+    /// Receives the result of the last renewal. Once its sender is dropped, the renewal has ended.
     renewal: Option<watch::Receiver<Option<Result<String>>>>,
     /// The time at which the last renewal ended, whether it succeeded or failed.
     renewed: Option<DateTime<Utc>>,
@@ -47,11 +47,11 @@ pub(crate) struct Source {
 }
 
 impl Tokens {
-    /// Returns the cached token or requests a new one. `start` spawns the renewal task.
+    /// Returns the cached token, or requests a new one. `start` spawns the renewal task.
     ///
-    /// A token is renewed five minutes before it expires. While it is still valid, no caller waits for the renewal, and renewals are at least ten seconds
-    /// apart. If no valid token is cached, all callers wait for the same renewal, and receive its error if it fails. Dropping a caller's future does not cancel
-    /// the renewal.
+    /// A token is renewed five minutes before it expires. While the old token is valid, callers do not wait for the renewal, and renewals are at least ten
+    /// seconds apart. Without a valid token, all callers wait for the same renewal, and receive its error if it fails. The renewal continues even if a caller's
+    /// future is dropped.
     pub(crate) async fn token(
         &self,
         source: &Source,
@@ -63,7 +63,7 @@ impl Tokens {
                 return Ok(secret);
             }
             let valid = state.valid(now, TimeDelta::zero());
-            // If the clock is set back, `now` is outside the range and the pause ends.
+            // If the clock is set back, `now` is outside the range, which ends the pause.
             let pauses = state.renewed.is_some_and(|at| (at..at + PAUSE).contains(&now));
             let running = state.renewal.clone().filter(|renewal| renewal.has_changed().is_ok());
             let renewal = match running {
@@ -84,7 +84,7 @@ impl Tokens {
         renewed.clone().unwrap_or_else(|| Err(no_token()))
     }
 
-    /// Removes the cached token if it equals `secret`, the token that the service rejected.
+    /// Removes the token that the service rejected from the cache. Does nothing if the cached token differs from `secret`.
     pub(crate) fn discard(&self, secret: &str) {
         let mut state = self.state();
         state.kept.take_if(|token| token.secret == secret);

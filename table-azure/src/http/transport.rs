@@ -1,4 +1,4 @@
-//! Sends single requests over pooled connections, with limits on response time and size.
+//! Sends single requests over pooled connections, and limits the time and the size of each response.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::http::fault::HttpFault;
 use crate::http::{Answer, Runtime, tls};
 use crate::testing::{Broken, Wire, WireRequest};
 
-/// The maximum size of a response, in bytes. A page of a result has at most about 4 MiB, so a much larger response does not come from a table service.
+/// The maximum size of a response in bytes. A page of a query result has at most about 4 MiB, so a much larger response does not come from a table service.
 const MOST_BYTES: usize = 64 << 20;
 /// The maximum time for opening a connection.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -40,7 +40,7 @@ enum Link {
 pub(crate) struct Settings {
     /// `true` if connections use TLS.
     secure: bool,
-    /// `true` if connections bypass proxies. Requests to this machine must not go through a proxy.
+    /// `true` if connections bypass proxies, as required for requests to this machine.
     direct: bool,
 }
 
@@ -52,8 +52,10 @@ impl Settings {
 }
 
 impl Transport {
-    /// Creates a pool of connections. Opening a connection may take at most half of `limit`, the time limit of an attempt. This ensures that if no connection
-    /// can be opened, the attempt fails before its limit expires, and it is certain that the request was not sent.
+    /// Creates a pool of connections for attempts with the time limit `limit`.
+    ///
+    /// Opening a connection may take at most half of `limit`. If no connection can be opened, the attempt therefore fails before its limit expires. The client
+    /// then knows that the request was not sent.
     ///
     /// # Errors
     /// `Io` if the system has no trusted certificates.
@@ -61,7 +63,7 @@ impl Transport {
         Ok(Self { link: Link::new(settings, limit)?, runtime: Arc::default() })
     }
 
-    /// Returns a transport with the given settings on the same runtime. It shares the connections if they already have these settings.
+    /// Returns a transport with the given settings on the same runtime. If this transport already has these settings, the two share their connections.
     ///
     /// # Errors
     /// `Io` if the system has no trusted certificates.
@@ -73,7 +75,7 @@ impl Transport {
         Ok(Self { link, runtime: Arc::clone(&self.runtime) })
     }
 
-    /// Returns the settings of the connections, or `None` if a test uses a substitute for connections.
+    /// Returns the settings of the connections. Returns `None` if a test has replaced the connections with a substitute.
     #[cfg(test)]
     pub(crate) const fn settings(&self) -> Option<Settings> {
         match &self.link {
@@ -98,7 +100,7 @@ impl Transport {
         &self.runtime
     }
 
-    /// Creates an HTTP client for blobs. A request fails if the response or its next part does not arrive within `limit`.
+    /// Creates an HTTP client for blobs. A request fails if the response, or the next part of it, does not arrive within `limit`.
     ///
     /// # Errors
     /// `Io` if the system has no trusted certificates.
@@ -132,7 +134,7 @@ impl Transport {
                 Link::Wire(wire) => over_wire(wire.as_ref(), &method, url, &headers, body).await,
             }
         };
-        // In a test with a paused clock, this keeps the clock from advancing while an attempt is in progress.
+        // In a test with a paused clock, this prevents the clock from advancing during the attempt.
         #[cfg(test)]
         let attempt = crate::tests::under_way(attempt);
         tokio::time::timeout(limit, attempt)
@@ -150,7 +152,7 @@ impl Link {
 fn client(Settings { secure, direct }: Settings, limit: Duration) -> Result<ClientBuilder> {
     let builder = Client::builder()
         .tls_backend_preconfigured(tls::config(secure)?)
-        // Redirects are not followed, because this would send the signature to another host.
+        // Redirects are not followed, because that would send the signature to another host.
         .redirect(Policy::none())
         .connect_timeout(CONNECT.min(limit / 2))
         .user_agent(concat!("table-azure/", env!("CARGO_PKG_VERSION")));

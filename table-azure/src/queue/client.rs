@@ -22,13 +22,16 @@ const SCOPE: &str = "https://storage.azure.com/.default";
 /// The client works on any executor, because it drives its connections on a separate thread.
 ///
 /// # Retries
-/// A request whose response was lost is sent again (RTY-1). A put may then create two messages, and a receive may hide a message from all workers until its
-/// visibility timeout has passed. An update may fail with `PopReceiptMismatch` because an earlier attempt has invalidated its pop receipt. The worker must then
-/// stop. Queues permit all of this (QUE-14), so consumers must be idempotent.
+/// The client sends a request again if its response was lost (RTY-1). The consequences depend on the operation:
+/// - A put may create two messages.
+/// - A receive may hide a message from all workers until the visibility timeout has passed.
+/// - An update may fail with `PopReceiptMismatch`, because an earlier attempt has invalidated the pop receipt. The worker must then stop.
+///
+/// Queues permit all of this (QUE-14), so consumers must be idempotent.
 ///
 /// # Texts
-/// The service stores message texts as XML. A text with a character illegal in XML, such as U+0000, is rejected before it is sent. The client never encodes
-/// texts implicitly (QUE-6).
+/// The service stores message texts as XML. A text with a character that is illegal in XML, such as U+0000, is rejected before it is sent. The client never
+/// encodes texts on its own (QUE-6).
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -58,7 +61,8 @@ impl AzureQueues {
     /// Creates a client from a connection string (AUTH-31). This does not send any requests.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a connection string, or if it has no queue endpoint. `AuthenticationFailed` if the account key is not base64.
+    /// - `InvalidInput` if the text is not a connection string, or if it has no queue endpoint.
+    /// - `AuthenticationFailed` if the account key is not base64.
     ///
     /// ```
     /// use table_azure::AzureQueues;
@@ -87,16 +91,19 @@ impl AzureQueues {
     /// Creates a client for an endpoint such as `https://contoso.queue.core.windows.net`. This does not send any requests.
     ///
     /// # Errors
-    /// `InvalidInput` if `endpoint` is not a URL, or if the credential would be sent unencrypted (ACC-1). `Io` if the system has no trusted certificates.
+    /// - `InvalidInput` if `endpoint` is not a URL, or if the credential would be sent unencrypted (ACC-1).
+    /// - `Io` if the system has no trusted certificates.
     pub fn new(endpoint: &str, credential: Credential) -> Result<Self> {
         Self::with_options(endpoint, credential, Options::default())
     }
 
-    /// Creates a client for an endpoint with options. Only the retry policy, the target, the clock and the plain-HTTP permission are used. The client never
-    /// uses a secondary, which would allow peeking at messages but not receiving them.
+    /// Creates a client for an endpoint with options. Only the retry policy, the target, the clock and the plain-HTTP permission are used.
+    ///
+    /// The client never uses a secondary endpoint. Messages on a secondary can be peeked at but not received.
     ///
     /// # Errors
-    /// `InvalidInput` if `endpoint` is not a URL, or if the credential would be sent unencrypted (ACC-1). `Io` if the system has no trusted certificates.
+    /// - `InvalidInput` if `endpoint` is not a URL, or if the credential would be sent unencrypted (ACC-1).
+    /// - `Io` if the system has no trusted certificates.
     pub fn with_options(endpoint: &str, credential: Credential, options: Options) -> Result<Self> {
         let primary = Endpoint::new(endpoint)?;
         let target = options.target.unwrap_or_else(|| Target::of(&primary));

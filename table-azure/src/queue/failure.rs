@@ -11,8 +11,9 @@ pub(super) fn of_request(queue: &QueueName, failure: Failure, reads: bool) -> Er
     failure.into_error(reads).with_context(&format!("queue `{queue}`"))
 }
 
-/// Creates the error for a failed update or deletion of a message. If the service rejects the pop receipt after a lost response, the error is not ambiguous:
-/// the caller no longer holds the message, whether or not an earlier attempt was applied.
+/// Creates the error for a failed update or deletion of a message.
+///
+/// If the service rejects the pop receipt after a lost response, the error is not ambiguous. The caller no longer holds the message in either case.
 pub(super) fn of_holder(queue: &QueueName, failure: Failure) -> Error {
     let is_lost = failure.error.code() == ErrorCode::PopReceiptMismatch;
     let into_ambiguous = failure.into_ambiguous && !is_lost;

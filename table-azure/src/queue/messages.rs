@@ -25,7 +25,7 @@ fn all(queue: &QueueName) -> String {
 /// Returns the path of a message.
 ///
 /// # Errors
-/// `MessageNotFound` if the identifier is empty, `.` or `..`. No message has one of these identifiers, and the path would address the queue or all its messages
+/// `MessageNotFound` if the identifier is empty, `.` or `..`. No message has such an identifier, and the path would address the queue or all its messages
 /// instead (QUE-3).
 fn one(queue: &QueueName, id: &MessageId) -> Result<String> {
     match id.as_str() {
@@ -81,7 +81,7 @@ impl AzureQueues {
         let request =
             Request::new("create queue", Method::PUT, format!("/{queue}")).acknowledged_by(&[201, 204]);
         match self.pipeline().send(&request).await {
-            // After a lost response, it is unknown which attempt created the queue, but the queue exists in any case.
+            // After a lost response, it is unknown which attempt created the queue. The queue exists in any case.
             Ok(answer) => Ok(answer.status == 201),
             // The queue already exists with different metadata.
             Err(failure) if failure.known && failure.error.code() == ErrorCode::QueueAlreadyExists => {

@@ -7,8 +7,9 @@ use reqwest::header::HeaderMap;
 
 use crate::auth::parse_http_date;
 
-/// Returns the delay from `x-ms-retry-after-ms` or, failing that, from `Retry-After` (seconds or a date). Returns `None` if neither header is present and
-/// valid. `now` is the client's time. It is used if the response has no `Date` header.
+/// Returns the delay from `x-ms-retry-after-ms` or, if that header is missing or invalid, from `Retry-After`. Returns `None` if neither header is valid.
+///
+/// `Retry-After` contains seconds or a date. A date is compared with the `Date` header of the response, or with the client's time `now` if there is none.
 pub(crate) fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     // Cosmos DB sends fractions of a millisecond.
@@ -34,7 +35,7 @@ mod tests {
     #[test]
     fn rty_3_seconds_milliseconds_and_dates() {
         let (date, now) = (HeaderValue::from_static("Fri, 20 Nov 2026 08:00:00 GMT"), "2026-11-20T08:00:00Z");
-        // If the response contains a date, the result does not depend on the client's clock.
+        // If the response has a `Date` header, the result does not depend on the client's clock.
         let clocks =
             [(None, now), (Some(&date), "2026-11-20T07:50:00Z"), (Some(&date), "2026-11-20T08:10:00Z")];
         for (name, value, expected) in [

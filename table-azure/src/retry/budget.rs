@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// The cost of one retry, in tokens. A success after retries returns the cost of one retry; any other success returns one token.
+/// The cost of one retry, in tokens. A success after a retry returns this cost. Any other success returns one token.
 const REPETITION: u32 = 10;
 
 /// A retry budget shared by all calls of a client.

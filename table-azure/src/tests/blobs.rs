@@ -21,7 +21,7 @@ fn blobs_with(server: &Server, options: Options) -> AzureBlobs {
 
 const HTML: &str = "Content-Type: text/html; charset=us-ascii";
 
-/// Tests that an HTML page in a response is not accepted as confirmation that a container was created or deleted (CON-11).
+/// Tests that an HTML page does not confirm the creation or deletion of a container (CON-11).
 #[tokio::test]
 async fn con_11_an_html_page_acknowledges_no_change_of_a_container() {
     for status in [200, 203, 206] {
@@ -100,7 +100,7 @@ proptest! {
     }
 }
 
-/// Tests that only a rejection by the service itself indicates whether a container exists (BLB-2).
+/// Tests that only a rejection by the service itself tells whether a container exists (BLB-2).
 #[tokio::test]
 async fn blb_2_another_refusal_does_not_state_that_a_container_exists_or_is_missing() {
     let xml = |status, code: &str| {
@@ -127,7 +127,7 @@ async fn blb_2_another_refusal_does_not_state_that_a_container_exists_or_is_miss
     }
 }
 
-/// Tests a server that never responds, and a server that sends only the beginning of a blob. The outer timeout of one minute fails the test if a call hangs.
+/// Tests a server that never responds, and a server that sends only the beginning of a blob. If a call hangs, the outer timeout of one minute fails the test.
 #[tokio::test]
 async fn req_6_reads_and_writes_of_a_blob_end_at_the_time_limit_of_an_attempt() {
     let head = "HTTP/1.1 200 X\r\nContent-Length: 9\r\nETag: \"1\"\r\nLast-Modified: Fri, 20 Nov 2026 08:00:00 GMT\r\n\r\n";

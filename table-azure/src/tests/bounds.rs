@@ -24,7 +24,7 @@ fn stored() -> Reply {
     entity("2026-11-20T07:00:00Z", 1)
 }
 
-/// Tests that the time limit of the operation ends the second attempt, and that no third attempt starts.
+/// Tests that the operation's time limit ends the second attempt and prevents a third.
 #[tokio::test(start_paused = true)]
 async fn rty_2_the_whole_operation_has_a_time_limit() {
     let server = Server::start(vec![Reply::Silence; 4]).await;
@@ -60,7 +60,7 @@ async fn rty_2_and_auth_12_a_token_that_never_arrives_ends_the_call() {
     assert!(server.received().is_empty());
 }
 
-/// Tests that dropping a call while it waits for a token, for a response, or between two attempts does not affect the next call.
+/// Tests that a dropped call does not affect the next one. It is dropped while it waits for a token, for a response, or between two attempts.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_dropped_call_does_not_affect_the_next() {
     let server = Server::start([Reply::Silence, refusal(503, "ServerBusy"), done()]).await;
@@ -120,11 +120,11 @@ impl Visit for State<'_> {
     fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
 }
 
-/// Tests that each request is sent only once during an outage, instead of four times, and that retries resume after enough successes.
+/// Tests that each request is sent once instead of four times during an outage, and that retries resume after enough successes.
 #[tokio::test(start_paused = true)]
 async fn rty_2_retries_of_all_calls_share_a_bound_and_are_traced() {
     let circuit = Circuit::default();
-    // If a thread without a dispatcher reaches a callsite first, tracing disables the callsite permanently. A second dispatcher prevents this.
+    // If a thread without a dispatcher reaches a callsite first, tracing disables that callsite permanently. A second dispatcher prevents this.
     let _second = tracing::Dispatch::new(circuit.clone());
     let _listening = tracing::subscriber::set_default(circuit.clone());
     let events = || circuit.0.lock().unwrap().clone();

@@ -57,7 +57,7 @@ async fn auth_2_3_and_13_both_signature_forms_match_the_sent_request() {
     {
         let server = Server::start([done(), done()]).await;
         let client = server.client(Options::new().shared_key_lite(lite));
-        // The server rejects a request if it differs from the signed text.
+        // The server rejects a request that differs from the signed text.
         for row_key in ["1", "a b+c%'é"] {
             submit(&client, [(row_key, OperationKind::InsertOrMerge(row(1)))]).await.unwrap();
         }
@@ -151,7 +151,7 @@ fn acc_1_and_auth_12_no_credential_is_sent_in_the_clear() {
     assert!(!error.to_string().contains("c2VjcmV0"), "{error}");
 }
 
-/// Tests that the secondary endpoint is checked only when it is used. An unencrypted secondary does not prevent the creation of a client.
+/// Tests that an unencrypted secondary endpoint does not prevent the creation of a client. The endpoint is checked only when it is used.
 #[tokio::test]
 async fn acc_1_the_secondary_is_checked_when_stats_are_requested() {
     let credential = Credential::shared_key("contoso", "c2VjcmV0").unwrap();
@@ -182,7 +182,7 @@ fn auth_30_the_emulators_key_is_sent_only_to_emulators() {
     }
 }
 
-/// Tests that a redirect to another host is not followed, so no signature is sent there in a header or in the URL.
+/// Tests that the client does not follow a redirect to another host. A signature in a header or in the URL is therefore not sent there.
 #[tokio::test]
 async fn acc_1_no_redirect_is_followed() {
     let elsewhere = Server::start([]).await;
@@ -204,7 +204,7 @@ async fn acc_1_no_redirect_is_followed() {
     assert!(elsewhere.received().is_empty());
 }
 
-/// Tests that the client works in a program with a different executor and no tokio runtime. In such a program, the client creates its own runtime.
+/// Tests that the client works with a different executor and without a tokio runtime. It then creates its own runtime.
 #[test]
 fn the_client_works_with_any_executor() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

@@ -14,7 +14,7 @@ fn cosmos(server: &Server) -> AzureTables {
     AzureTables::with_options(&server.endpoint, key, options).unwrap()
 }
 
-/// Tests that metadata with a wrong table or type is ignored, and that omitted properties and properties with a null value are absent.
+/// Tests that the client ignores metadata with a wrong table or type. A property that is omitted or has a null value must be absent.
 #[tokio::test]
 async fn az_6_and_15_metadata_is_ignored_and_omitted_properties_are_absent() {
     let metadata = r#""odata.metadata":"http://127.0.0.1:10002/devstoreaccount1/$metadata#Tables/@Element""#;
@@ -30,7 +30,7 @@ async fn az_6_and_15_metadata_is_ignored_and_omitted_properties_are_absent() {
     }
 }
 
-/// Tests that lists omit Cosmos DB table names that no other operation of this library accepts.
+/// Tests that lists of tables omit the invalid names of Cosmos DB, which no other operation of this library accepts.
 #[tokio::test]
 async fn cos_3_lists_omit_invalid_table_names() {
     let names = ["my-table", "ab", "Employee", "日本", &"x".repeat(64)]
@@ -62,7 +62,7 @@ async fn cos_9_and_10_metadata_and_digits_of_cosmos_are_read() {
     assert_eq!(at, Some(ValueRef::DateTime(621_355_968_000_000_000)));
 }
 
-/// Tests that the client immediately returns an error, instead of waiting, if a new stored policy is not yet in effect.
+/// Tests that the client returns an error immediately if a new stored policy is not yet in effect.
 #[tokio::test]
 async fn acl_3_a_policy_not_yet_in_effect_is_reported_at_once() {
     let server = Server::start([

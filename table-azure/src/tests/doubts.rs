@@ -1,4 +1,4 @@
-//! Tests of lost responses. With a write identifier, the outcome can be determined; without one, it is ambiguous (CON-11, `docs/lost-answers.md`).
+//! Tests of lost responses (CON-11, `docs/lost-answers.md`). With a write identifier, the outcome can be determined. Without one, it is ambiguous.
 
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};
@@ -42,7 +42,7 @@ fn is_ambiguous_after(error: &Error, last: ErrorCode) {
     assert_eq!((error.table(), error.key()), (Some("Employee"), Some(("p", "r"))), "{error:?}");
 }
 
-/// Tests that a rejection after a lost response is ambiguous, even if the stored content is equal, because another writer may have written it.
+/// Tests that a rejection after a lost response is ambiguous, even if the stored content is equal. Another writer may have written the same content.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_refusal_after_a_lost_response_is_ambiguous() {
     for lost in [Reply::Cut, Reply::Silence, refusal(500, "OperationTimedOut"), answer(504, &[], "")] {
@@ -116,7 +116,7 @@ async fn con_11_a_refusal_without_a_lost_response_is_definite() {
     }
 }
 
-/// Sends a write with an identifier to a server that loses the first response and rejects the retry. Returns the server, the client and the write's error.
+/// Sends a write with an identifier to a server that loses the first response and rejects the retry. Returns the server, the client and the error of the write.
 async fn refused_after_loss(kind: &OperationKind, code: &str) -> (Server, AzureTables, Error) {
     let server = Server::start([Reply::Cut, refusal(412, code)]).await;
     let client = server.client(Options::new().operation_ids(true));
@@ -199,7 +199,7 @@ async fn con_11_a_property_of_that_name_is_refused_before_anything_is_sent() {
     assert!(submit(&server.client(Options::new()), [("r", own())]).await.is_ok());
 }
 
-/// Tests a program whose own property has the name and type of the write identifier. The value may have been stored before the write, so it proves nothing.
+/// Tests a program whose own property has the name and type of the write identifier. Its value may be older than the write, so it proves nothing.
 #[tokio::test(start_paused = true)]
 async fn con_11_an_identifier_of_the_program_proves_nothing() {
     let id = "00000000-0000-0000-0000-000000000007";
@@ -223,7 +223,7 @@ async fn con_11_an_identifier_of_the_program_proves_nothing() {
     }
 }
 
-/// Tests a write for which the caller requests an identifier. If the identifier does not fit, the write is sent without it.
+/// Tests a write whose caller requests an identifier. If the identifier does not fit, the write is sent without it.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_requested_operation_id_is_sent_only_if_it_fits() {
     let wish = async |row: Row| {
@@ -265,8 +265,8 @@ async fn con_11_table_operations_are_ambiguous_after_a_lost_response() {
     assert!(server.client(Options::new()).delete_table(&table()).await.unwrap_err().is_not_found());
 }
 
-/// Tests that a proxy's page proves nothing about a table or an entity, whatever its status. A response with an error code in a header, by contrast, is from
-/// the service.
+/// Tests that the page of a proxy proves nothing about a table or an entity, whatever its status. A response with an error code in a header, however, comes
+/// from the service.
 #[tokio::test(start_paused = true)]
 async fn con_11_only_the_service_can_say_that_a_table_exists_or_an_entity_is_missing() {
     let page = |status| answer(status, &["Content-Type: text/html"], "<html><title>Conflict</title></html>");

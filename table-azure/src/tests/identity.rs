@@ -108,8 +108,9 @@ async fn auth_12_without_a_token_nothing_is_sent_and_the_error_says_so() {
     }
 }
 
-/// Tests that a rejected token is replaced once. The clock may have been an hour ahead when the token was issued, or the token may have been revoked. The
-/// service accepts only the second token.
+/// Tests that a rejected token is replaced once. The service accepts only the second token.
+///
+/// A token may be rejected because the clock was an hour ahead when it was issued, or because it was revoked.
 #[tokio::test]
 async fn auth_12_a_refused_token_is_replaced_once() {
     let gone = || refusal(401, "InvalidAuthenticationInfo");

@@ -35,7 +35,7 @@ fn lease(length: Duration) -> WriteLease {
 
 #[derive(Clone, Copy, Debug)]
 enum Answer {
-    /// The service rejects the request because it is busy, and may state how many seconds the client should wait.
+    /// The service rejects the request because it is busy. It may state after how many seconds the client should retry.
     Busy(Option<u64>),
     /// The service fails, so the outcome is unknown.
     Failed,

@@ -45,7 +45,7 @@ async fn page_13_empty_pages_single_rows_and_partition_tokens_are_followed() {
     let query = Query { top: Some(1), ..Query::new(KeyRange::partition("p")) };
     let (mut from, mut found) = (None::<Continuation>, Vec::new());
     loop {
-        // The continuation makes a round trip through text, because programs may store it as text (PAGE-7).
+        // The continuation is converted to text and back, because programs may store it as text (PAGE-7).
         from = from.map(|from: Continuation| from.to_string().parse().unwrap());
         let page = client.query(&table(), &query, from.as_ref()).await.unwrap();
         found.extend(keys(&page));
@@ -221,10 +221,10 @@ struct Member {
     id: String,
 }
 
-/// Reads a stream of three pages with two, one and one entities. At each entity, waits until the server has received the expected number of requests. Returns
-/// the observed numbers.
+/// Reads a stream of three pages with two, one and one entities. At each entity, waits until the server has received the expected number of requests, and
+/// records the number it received. Returns the recorded numbers.
 fn requests_seen(expected: [usize; 4], limit: usize) -> Vec<usize> {
-    /// The maximum time to wait for a request. It expires only if the client is faulty.
+    /// The maximum time to wait for a request. It is reached only if the client is faulty.
     const BOUND: std::time::Duration = std::time::Duration::from_secs(10 * 60);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let token = "x-ms-continuation-NextPartitionKey: t";
@@ -235,7 +235,7 @@ fn requests_seen(expected: [usize; 4], limit: usize) -> Vec<usize> {
     ]));
     let members = table_core::Table::<Member, _>::new(server.client(Options::new()), table());
     let (mut seen, mut expected) = (Vec::new(), expected.into_iter());
-    // Blocks the thread, like a program that is processing an entity. The stream is not polled during this time.
+    // This blocks the thread, like a program that processes an entity. The stream is not polled during this time.
     let work = |_: &_| {
         let (began, wanted) = (std::time::Instant::now(), expected.next().unwrap());
         while server.received().len() < wanted && began.elapsed() < BOUND {

@@ -96,12 +96,12 @@ async fn con_11_a_message_missing_after_a_lost_response_was_deleted() {
     let gone = || xml(404, "MessageNotFound");
     assert_eq!(delete(vec![gone()]).await, Err(ErrorCode::MessageNotFound));
     assert_eq!(delete(vec![Reply::Cut, gone()]).await, Ok(()));
-    // Another worker has received the message, so no attempt can have deleted it.
+    // Another worker has received the message, so no attempt can have deleted the message.
     let taken = xml(400, "PopReceiptMismatch");
     assert_eq!(delete(vec![Reply::Cut, taken]).await, Err(ErrorCode::PopReceiptMismatch));
 }
 
-/// Tests updates after each failure that loses a response. The retry sends the old receipt, which the first attempt may have replaced.
+/// Tests updates after each failure that loses a response. The retry sends the old receipt, which the first attempt may have invalidated.
 #[tokio::test(start_paused = true)]
 async fn que_13_and_14_an_update_whose_receipt_is_stale_fails_with_the_same_code_after_a_lost_response() {
     let now = clock().instant();
@@ -119,13 +119,13 @@ async fn que_13_and_14_an_update_whose_receipt_is_stale_fails_with_the_same_code
     for lost in [Reply::Cut, Reply::CutBody, xml(500, "OperationTimedOut"), answer(504, &[], "")] {
         let replies = vec![lost.clone(), taken()];
         assert_eq!(update(replies).await, (ErrorCode::PopReceiptMismatch, false), "{lost:?}");
-        // The message was deleted or has expired, so it is unknown whether the update was applied before.
+        // The message was deleted or has expired. Whether the update was applied before that is unknown.
         let (_, is_ambiguous) = update(vec![lost.clone(), xml(404, "MessageNotFound")]).await;
         assert!(is_ambiguous, "{lost:?}");
     }
 }
 
-/// Tests that neither reads nor receives are ambiguous, whichever response is lost.
+/// Tests that a lost response never makes a read or a receive ambiguous.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_read_of_a_queue_is_never_ambiguous() {
     for lost in [Reply::Cut, Reply::CutBody, xml(500, "OperationTimedOut"), answer(504, &[], "")] {
@@ -143,7 +143,7 @@ async fn con_11_a_read_of_a_queue_is_never_ambiguous() {
     }
 }
 
-/// Tests that no request is sent if the identifier is empty, `.` or `..`: its URL would address the queue or all its messages.
+/// Tests that no request is sent if the identifier is empty, `.` or `..`. The URL of such a request would address the queue or all its messages.
 #[tokio::test(start_paused = true)]
 async fn que_3_an_identifier_that_no_message_has_addresses_neither_the_messages_nor_the_queue() {
     for id in ["", ".", ".."] {
@@ -199,7 +199,7 @@ async fn que_5_a_malformed_response_is_an_error_that_names_the_queue() {
     }
 }
 
-/// Tests that a page from a portal or a proxy never acknowledges a request, and proves nothing about a queue or a message (CON-11).
+/// Tests that a page from a portal or a proxy never acknowledges a request. Such a page also proves nothing about a queue or a message (CON-11).
 #[tokio::test(start_paused = true)]
 async fn con_11_a_page_is_no_response_of_a_queue() {
     let html = |status| answer(status, &["Content-Type: text/html"], "<html>");

@@ -208,7 +208,7 @@ async fn ex_17_a_batch() {
     let committed = write(&client, "HR", operations).await.unwrap();
     let etag = ETag::parse("W/\"datetime'2026-11-20T08%3A14%3A48.1935155Z'\"").unwrap();
     assert_eq!(committed, [Some(etag), None]);
-    // The server has verified the signature, which covers the content type with its boundary (AUTH-10).
+    // The server has verified the signature. It covers the content type, which contains the boundary (AUTH-10).
     let received = &server.received()[0];
     assert_eq!(received.line(), "POST /$batch");
     let boundary = received.header("content-type").strip_prefix("multipart/mixed; boundary=").unwrap();
@@ -218,7 +218,7 @@ async fn ex_17_a_batch() {
     assert!(!received.body.to_ascii_lowercase().contains("authorization"));
 }
 
-/// Returns a batch response made of recorded parts.
+/// Returns a batch response that consists of recorded parts.
 fn batch_answer(parts: &[&str]) -> Reply {
     let head = "Content-Type: application/http\r\nContent-Transfer-Encoding: binary";
     let parts: Vec<_> =

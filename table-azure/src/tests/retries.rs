@@ -14,7 +14,7 @@ fn key() -> EntityKey {
     EntityKey::new("p", "r").unwrap()
 }
 
-/// Tests that throttled requests are retried. When a scalability target is exceeded, the service responds with 503 and Cosmos DB with 429 (SCL-3).
+/// Tests that throttled requests are retried. Above a scalability target, the service responds with 503, and Cosmos DB with 429 (SCL-3).
 #[tokio::test(start_paused = true)]
 async fn rty_1_2_and_4_a_throttled_request_is_retried_with_a_new_signature() {
     let server = Server::start([refusal(503, "ServerBusy"), refusal(429, "TooManyRequests"), done()]).await;
@@ -128,7 +128,7 @@ async fn con_11_a_write_without_a_definite_response_is_ambiguous() {
     let client = server.client(Options::new());
     let error = submit(&client, [("r", OperationKind::Insert(row(1)))]).await.unwrap_err();
     assert!(error.is_throttled() && !error.is_ambiguous(), "{error}");
-    // The last response does not determine the outcome of the first attempt.
+    // The last response says nothing about the outcome of the first attempt.
     let replies =
         [Reply::Cut, refusal(503, "ServerBusy"), refusal(503, "ServerBusy"), refusal(503, "ServerBusy")];
     let server = Server::start(replies).await;
@@ -138,7 +138,7 @@ async fn con_11_a_write_without_a_definite_response_is_ambiguous() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_connection_is_not_ambiguous() {
-    // The socket stays bound during the entire test, so no other socket can use the port. It never listens, so every connection is refused.
+    // The socket stays bound during the entire test, so no other socket can use the port. It never listens, so the system refuses every connection.
     let closed = tokio::net::TcpSocket::new_v4().unwrap();
     closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let mut server = Server::start([]).await;
@@ -149,7 +149,7 @@ async fn a_failed_connection_is_not_ambiguous() {
     assert!(!error.is_ambiguous());
 }
 
-/// Tests a server that accepts connections but never completes the TLS handshake. No request is sent, even with a short time limit for an attempt.
+/// Tests a server that accepts connections but never completes the TLS handshake. The request is never sent, even if an attempt has a short time limit.
 #[tokio::test]
 async fn a_handshake_without_end_is_not_ambiguous() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

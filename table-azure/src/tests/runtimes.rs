@@ -1,4 +1,6 @@
-//! Tests callers with different runtimes. A caller's runtime must not stop a connection that another caller uses, and a call must return on any thread.
+//! Tests of callers with different runtimes.
+//!
+//! A connection that one caller uses must not stop with the runtime of another caller. A call must return on any thread.
 
 use std::time::Duration;
 
@@ -60,7 +62,7 @@ fn a_dropped_handle_leaves_the_connections_to_the_others() {
     assert_eq!((server.received().len(), server.connections()), (2, 1));
 }
 
-/// Tests synchronous calls inside async code. Each call blocks the thread of the caller's runtime until it returns.
+/// Tests synchronous calls inside async code. Each call blocks a thread of the caller's runtime until the call returns.
 #[test]
 fn a_call_returns_while_it_blocks_the_thread_of_the_callers_runtime() {
     let multi_thread = Builder::new_multi_thread().worker_threads(1).build().unwrap();

@@ -32,7 +32,7 @@ async fn rty_5_and_auth_8_a_read_goes_to_the_secondary_and_is_signed_for_the_acc
     let received = secondary.received();
     let path = "/devstoreaccount1-secondary/Employee(PartitionKey='p',RowKey='r')";
     assert_eq!(received[0].target, path);
-    // The server has verified the signature, which starts with the account name without `-secondary`.
+    // The server has verified the signature. Its text starts with the account name without `-secondary`.
     assert_eq!((primary.received().len(), received.len()), (1, 1));
 }
 
@@ -52,7 +52,7 @@ async fn rty_5_a_miss_on_the_secondary_goes_to_the_primary_at_once() {
     assert_eq!(client.get(&table(), &key(), &Select::All).await.unwrap(), None);
 }
 
-/// Tests that reads on which decisions depend always go to the primary. Reading from the secondary requires a separate handle, which rejects writes.
+/// Tests that reads for decisions always go to the primary. Only a separate handle reads from the secondary, and it rejects writes.
 #[tokio::test(start_paused = true)]
 async fn rty_5_and_con_2_decisions_never_use_possibly_stale_reads() {
     let replies =
@@ -96,8 +96,8 @@ async fn con_2_and_cos_7_the_secondary_reports_its_replication_progress() {
     assert!(primary.received().is_empty());
 }
 
-/// Tests that only a success response from the secondary completes a read. The secondary may be disabled or may not accept the credential, or a proxy may
-/// respond in its place.
+/// Tests that only a success response from the secondary completes a read. The secondary may be disabled or may reject the credential, or a proxy may respond
+/// in its place.
 #[tokio::test(start_paused = true)]
 async fn rty_5_a_refusal_by_the_secondary_goes_to_the_primary_at_once() {
     for refused in [

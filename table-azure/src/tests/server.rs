@@ -297,7 +297,7 @@ async fn endless(stream: &mut TcpStream) {
     }
 }
 
-/// Releases the test's paused clock, so the attempt reaches its time limit. Then waits forever.
+/// Releases the paused clock of the test, so the attempt reaches its time limit. Then waits forever.
 async fn silence() -> ! {
     time::pass();
     std::future::pending().await

@@ -1,4 +1,4 @@
-//! Tests that invalid responses lead to typed errors, without panics and without secrets in messages (ERR-2, KEY-5).
+//! Tests that invalid responses cause typed errors, without panics and without secrets in messages (ERR-2, KEY-5).
 
 use table_core::etag::IfMatch;
 use table_core::limits::Limits;
@@ -46,7 +46,7 @@ async fn get_2_an_html_page_does_not_mean_that_an_entity_is_missing() {
     }
 }
 
-/// Tests a web server that is not a table service but sends JSON and a weak `ETag`, and a cache that returns the wrong entity.
+/// Tests a web server that sends JSON and a weak `ETag` but is not a table service. Also tests a cache that returns the wrong entity.
 #[tokio::test]
 async fn get_1_only_the_requested_entity_is_returned() {
     let etag = "ETag: W/\"12-abc\"";
@@ -64,8 +64,8 @@ async fn get_1_only_the_requested_entity_is_returned() {
     }
 }
 
-/// Tests that an error in Azure Resource Manager format, as sent by gateways, proves nothing about an entity or a table. The service sends `odata.error` or a
-/// request ID.
+/// Tests an error in the format of Azure Resource Manager, as gateways send it. It proves nothing about an entity or a table. The service itself sends
+/// `odata.error` or a request ID.
 #[tokio::test]
 async fn get_2_and_con_11_an_error_of_another_api_states_nothing_about_an_entity_or_a_table() {
     let gateway = |status: u16, code: &str| {
@@ -124,8 +124,8 @@ async fn invalid_or_unexpected_json_is_a_backend_fault() {
     }
 }
 
-/// Tests entities that Azurite and Cosmos DB for Table can store but the service cannot. A query skips such an entity, and a point read returns an error that
-/// names it.
+/// Tests entities that Azurite and Cosmos DB for Table can store but the service cannot. A query skips such an entity. A point read returns an error that names
+/// it.
 #[tokio::test]
 async fn type_6_and_key_3_an_entity_that_cannot_be_represented_does_not_hide_the_other_entities_of_its_partition()
  {
@@ -153,7 +153,7 @@ async fn type_6_and_key_3_an_entity_that_cannot_be_represented_does_not_hide_the
     for entity in entities {
         let server = Server::start([json(200, &format!("{{{entity}}}"))]).await;
         let error = server.client(Options::new()).get(&table(), &key(), &Select::All).await.unwrap_err();
-        // A later attempt would read the same entity, so the error does not suggest an outage. An entity with another key belongs to another request.
+        // A retry would read the same entity, so the error does not suggest an outage. An entity with another key belongs to another request.
         let is_requested = entity.contains(r#""PartitionKey":"p","RowKey":"r""#);
         let code = if is_requested { ErrorCode::EntityMismatch } else { ErrorCode::InternalError };
         assert_eq!(error.code(), code, "{entity}: {error}");
@@ -192,8 +192,8 @@ async fn a_batch_response_of_the_wrong_type_is_ambiguous() {
     assert!(submit(&client, operations).await.unwrap_err().is_ambiguous());
 }
 
-/// Tests that a write is not acknowledged by a page that did not come from the service. A captive portal has written nothing, but a gateway may have forwarded
-/// the request (CON-11).
+/// Tests that a page from another server does not acknowledge a write. A captive portal has written nothing, but a gateway may have forwarded the request
+/// (CON-11).
 #[tokio::test]
 async fn con_11_an_html_page_does_not_acknowledge_a_write() {
     for kind in [
@@ -228,7 +228,7 @@ async fn con_11_an_html_page_acknowledges_no_change_of_a_table_its_policies_or_t
     }
 }
 
-/// Tests the error pages of gateways. A gateway that responds with 5xx may have forwarded the request; one that responds with 4xx rejected the request itself.
+/// Tests the error pages of gateways. A gateway that responds with 5xx may have forwarded the request. One that responds with 4xx rejected the request itself.
 #[tokio::test]
 async fn con_11_an_error_page_of_a_gateway_leaves_a_write_ambiguous() {
     let client = |server: &Server| server.client(Options::new().retry(crate::RetryPolicy::NONE));
@@ -244,7 +244,7 @@ async fn con_11_an_error_page_of_a_gateway_leaves_a_write_ambiguous() {
             "{status}: {one}"
         );
     }
-    // If the service itself responds with these statuses, the request had no effect.
+    // If the service itself sends one of these statuses, the request had no effect.
     let body =
         r#"{"odata.error":{"code":"NotImplemented","message":{"lang":"en-US","value":"Not implemented."}}}"#;
     let server = Server::start([answer(501, &[JSON], body)]).await;
@@ -252,7 +252,7 @@ async fn con_11_an_error_page_of_a_gateway_leaves_a_write_ambiguous() {
     assert!(!error.is_ambiguous(), "{error}");
 }
 
-/// Tests that the client stops reading an endless body, and that a write then has an ambiguous outcome.
+/// Tests that the client stops reading an endless body. A write then has an ambiguous outcome.
 #[tokio::test]
 async fn con_11_and_err_2_an_endless_body_is_abandoned() {
     let server = Server::start([Reply::Endless, Reply::Endless]).await;
@@ -268,7 +268,7 @@ async fn egt_3_12_and_req_7_empty_and_oversized_batches_are_not_sent() {
     let server = Server::start([]).await;
     let client = server.client(Options::new());
     assert_eq!(submit(&client, []).await.unwrap_err().rule(), Some("EGT-12"));
-    // Base64 expands 36 KiB to 48 KiB, so the fifth entity does not fit into the body, although the entities themselves total less than 4 MiB (ENG-17).
+    // Base64 expands 36 KiB to 48 KiB. The fifth entity therefore exceeds the body limit, although the entities themselves total less than 4 MiB (ENG-17).
     let mut large = RowWriter::new();
     for name in ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"] {
         large.property(name, ValueRef::Binary(&vec![0; 65_536]));

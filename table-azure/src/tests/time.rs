@@ -1,8 +1,8 @@
 //! Controls the paused clock in tests. The clock advances only while the server is intentionally silent, or while no request is in progress.
 //!
-//! A paused clock jumps to the next timer whenever the runtime is idle, and the runtime is also considered idle while bytes are in transit between two sockets.
-//! If these bytes arrived late, a time limit would expire before the response arrived. Tokio does not advance the clock while a blocking task is running, so a
-//! blocking task runs during each attempt.
+//! A paused clock jumps to the next timer whenever the runtime is idle. The runtime also counts as idle while bytes are in transit between two sockets. If
+//! these bytes arrived late, a time limit would expire before the response arrived. Tokio does not advance the clock while a blocking task runs, so a blocking
+//! task runs during each attempt.
 
 use std::cell::Cell;
 use std::io::{Read, Write};
@@ -17,8 +17,9 @@ use super::server::{Server, table};
 use crate::Options;
 
 thread_local! {
-    /// The handle of the blocking task that holds this thread's clock. Dropping it releases the clock. Client and server both run on this thread. A test that
-    /// pauses its clock has only one attempt in progress at a time.
+    /// The handle of the blocking task that holds this thread's clock. Dropping the handle releases the clock.
+    ///
+    /// Client and server both run on this thread. A test with a paused clock makes only one attempt at a time.
     static HOLD: Cell<Option<Sender<()>>> = const { Cell::new(None) };
 }
 

@@ -1,4 +1,4 @@
-//! Tests of request URLs, and of headers that must be present or absent (REQ, INS, IFM, UPS, JSON rules).
+//! Tests of request URLs and of the presence or absence of headers (REQ, INS, IFM, UPS, JSON rules).
 
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};
@@ -54,7 +54,7 @@ async fn req_1_each_operation_has_its_route_and_takes_each_of_its_successes() {
         answer(204, &[], ""),
         json(200, r#"{"value":[]}"#),
         entity("2026-11-20T07:00:00Z", 1),
-        // An insert response that contains the entity, although the request declined it (INS-2).
+        // This insert response contains the entity, although the request asked for no content (INS-2).
         answer(201, &[JSON, "ETag: W/\"x\""], r#"{"PartitionKey":"p","RowKey":"r","A":1}"#),
         done(),
         done(),
@@ -126,7 +126,7 @@ async fn req_1_each_operation_has_its_route_and_takes_each_of_its_successes() {
     assert_eq!(routes.len(), count);
 }
 
-/// Tests that the client needs only the status and the body of a response, but no header.
+/// Tests that the client needs the status and the body of a response, but no header.
 #[tokio::test]
 async fn req_4_no_response_header_is_required() {
     let bare = |status: u16, body: &str| Reply::Answer {
@@ -265,7 +265,7 @@ async fn page_8_a_service_token_is_returned_without_being_interpreted() {
 
 #[tokio::test]
 async fn key_10_and_fil_8_an_overlong_url_is_sent_and_its_refusal_reported() {
-    // The response to an overlong URL, which comes from the service's HTTP front end instead of the table service.
+    // The response to an overlong URL. It comes from the service's HTTP front end instead of the table service.
     let html = "<html><title>Bad Request - Request Too Long</title></html>";
     let refused = |status| answer(status, &["Content-Type: text/html; charset=us-ascii"], html);
     // Each character has three bytes in UTF-8, and each byte is encoded as three ASCII characters.

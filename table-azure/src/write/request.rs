@@ -9,7 +9,7 @@ use crate::ascii;
 use crate::http::Request;
 use crate::target::Target;
 
-/// A write to one entity, sent as a separate request or as a part of a batch.
+/// A write to one entity. It is sent as a separate request or as a part of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WriteRequest {
     pub(crate) operation: &'static str,
@@ -18,7 +18,7 @@ pub(crate) struct WriteRequest {
     pub(crate) tunnelled: bool,
     /// The path relative to the endpoint's base URL.
     pub(crate) path: String,
-    /// The value of the `If-Match` header, or `None` for an insert or an upsert, which are sent without the header (UPS-1).
+    /// The value of the `If-Match` header. It is `None` for an insert or an upsert, which are sent without the header (UPS-1).
     pub(crate) if_match: Option<String>,
     /// `true` if the response to an insert must not contain the stored entity (INS-3).
     pub(crate) no_content: bool,
@@ -45,15 +45,17 @@ impl WriteRequest {
             _ => None,
         };
         let no_content = matches!(operation.kind, OperationKind::Insert(_));
-        // Only an insert has the keys in its body; in every other write, the URL contains them (UPD-5).
+        // Only an insert has the keys in its body. Every other write has them in the URL (UPD-5).
         let key = no_content.then_some((partition_key, row_key));
         let body = operation.kind.row().map(|row| write_body(key, row.view())).transpose()?;
         let (operation, tunnelled) = (operation.kind.name(), false);
         Ok(Self { operation, method, tunnelled, path, if_match, no_content, body })
     }
 
-    /// Adapts the write to a target. Cosmos DB does not support `PATCH`, so a merge is sent as a `POST` with `X-HTTP-Method` (REQ-2), as in the
-    /// official clients. Azurite corrupts non-ASCII characters, and ignores an empty body in a batch.
+    /// Adapts the write to a target.
+    ///
+    /// Cosmos DB does not support `PATCH`, so a merge is sent as a `POST` with `X-HTTP-Method` (REQ-2), as in the official clients. Azurite corrupts non-ASCII
+    /// characters, and ignores an empty body in a batch.
     pub(crate) fn to(self, target: Target) -> Self {
         match target {
             Target::Cosmos if self.method == Method::PATCH => {
@@ -86,8 +88,9 @@ impl WriteRequest {
     }
 }
 
-/// Replaces an empty JSON object with `{ }` for Azurite, which requires a character between the braces in a batch. Otherwise, Azurite would return 500 for an
-/// empty merge, which is used to change an entity's `ETag`.
+/// Replaces an empty JSON object with `{ }` for Azurite. In a batch, Azurite requires a character between the braces.
+///
+/// Otherwise, Azurite would return 500 for an empty merge. Such a merge changes only an entity's `ETag`.
 fn seen(body: String) -> String {
     if body == "{}" { "{ }".to_owned() } else { body }
 }

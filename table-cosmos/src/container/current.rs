@@ -1,8 +1,9 @@
 //! Detects a container that was replaced by a new one with the same name.
 //!
-//! The Azure SDK caches the container for each name. If any request in the process encounters a replacement, the Azure SDK refreshes its cache, sends all later
-//! requests to the new container, and reports nothing. Therefore, the store compares the resource id in the SDK's cache with the resource id of the container
-//! that it checked against the options.
+//! The Azure SDK caches the container for each name. Any request in the process may find that a container was replaced. The SDK then refreshes its cache, and
+//! sends all later requests to the new container. It does not report this.
+//!
+//! The store therefore compares two resource ids: the one in the SDK's cache, and the one of the container that was checked against the options.
 
 use azure_data_cosmos::feed::FeedScope;
 use azure_data_cosmos::options::ChangeFeedStartFrom;
@@ -17,11 +18,11 @@ use crate::token::Token;
 use crate::usage::Verb;
 
 impl Container {
-    /// Returns `true` if the Azure SDK still sends requests to the container that was checked against the options. This does not send a request.
+    /// Returns `true` if the Azure SDK still uses the container that was checked against the options. This does not send a request.
     pub(crate) async fn is_current(&self) -> bool {
         let Some(compared) = self.incarnation else { return true };
         let Ok(key) = key::partition_key(&vec![String::new(); self.mapping.depth()]) else { return true };
-        // A change feed for a single partition key is planned without a request, and its token contains the container's resource id. The feed is never read.
+        // The SDK plans a change feed for one partition key without a request. The feed's token contains the container's resource id. The feed is never read.
         let scope = FeedScope::partition(key);
         let feed = self.client.query_change_feed::<IgnoredAny>(scope, ChangeFeedStartFrom::Now, None);
         let Ok(token) = Box::pin(feed).await.and_then(|feed| feed.to_continuation_token()) else {
@@ -34,8 +35,9 @@ impl Container {
 }
 
 impl CosmosTables {
-    /// Checks the current container against the options. Called if `opened`, the container that an operation used, has been replaced. If the new container does
-    /// not match the options, or has a different number of levels, returns an error instead of the operation's result.
+    /// Checks the current container against the options. Called after the operation's container, `opened`, has been replaced.
+    ///
+    /// If the new container does not match the options, or has a different number of levels, returns an error instead of the operation's result.
     pub(crate) async fn compared_again<T>(
         &self,
         table: &TableName,

@@ -1,4 +1,4 @@
-//! Rereads the properties of an open container, which may have been deleted or replaced since it was opened, and compares them with the options.
+//! Reads the properties of an open container again, and compares them with the options. The container may have been deleted or replaced since it was opened.
 
 use azure_data_cosmos::models::ContainerProperties;
 use table_core::{Result, TableName};
@@ -20,7 +20,7 @@ impl CosmosTables {
         let described = async { container.client.read(None).await?.into_model() };
         match Box::pin(described).await {
             Ok(properties) if incarnation_of(&properties) == container.incarnation => {
-                // The container's time to live can have changed since it was opened.
+                // The container's time to live may have changed since it was opened.
                 compare(table, self.options(), &container.mapping, &properties)
                     .inspect_err(|_| self.containers().forget(table))?;
                 return Ok((container, properties));
@@ -34,8 +34,9 @@ impl CosmosTables {
         self.open_container(table).await.map_err(|error| error.with_table(table.as_str()))
     }
 
-    /// Returns the differences between a table's container and the options, except those that prevent its use. Each difference is also logged as a warning when
-    /// the container is opened.
+    /// Returns the differences between a table's container and the options that do not prevent its use.
+    ///
+    /// Each difference is also logged as a warning when the container is opened.
     ///
     /// ```no_run
     /// # use table_core::{Result, TableName};
@@ -62,7 +63,7 @@ impl CosmosTables {
         .await
     }
 
-    /// Returns the difference between a container's throughput and the configured throughput, if the options set one.
+    /// Returns the difference between a container's throughput and the configured throughput. Returns `None` if the options do not set a throughput.
     pub(super) async fn compared_throughput(&self, container: &Container) -> Result<Option<Difference>> {
         let Some(asked) = self.options().throughput else { return Ok(None) };
         let found = Box::pin(container.client.read_throughput(None)).await;

@@ -6,8 +6,9 @@ use crate::expiry::TimeToLive;
 use crate::throughput::Throughput;
 use crate::unique::write_paths;
 
-/// A difference between a container and the [options](crate::Options) that does not prevent the use of the container. A container with a different partition
-/// key, or whose items can expire although the options do not allow expiry, cannot be used and causes an error instead.
+/// A difference between a container and the [options](crate::Options) that does not prevent the use of the container.
+///
+/// Two differences do prevent its use, and cause an error instead: a different partition key, and items that can expire although the options do not allow this.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
@@ -18,12 +19,12 @@ pub enum Difference {
         /// The container's throughput.
         found: Throughput,
     },
-    /// The container indexes a path excluded by the indexing policy of new containers, or does not index a path included by that policy.
+    /// The indexing policy of the container treats a path differently from the policy of new containers.
     Indexing {
         /// The path.
         path: String,
-        /// `true` if the container indexes the path, which makes writes more expensive. If it is `false`, queries that compare the value also read items that
-        /// do not match.
+        /// `true` if only the container indexes the path, which makes writes more expensive. `false` if only new containers index it. Queries that compare the
+        /// value then also read items that do not match.
         indexed: bool,
     },
     /// The time to live differs. If the container does not have one, its items never expire.
@@ -33,9 +34,10 @@ pub enum Difference {
         /// The container's time to live.
         found: TimeToLive,
     },
-    /// The container has a unique key. A write that repeats the values of another item with the same partition key fails with
-    /// [`UniqueViolation`](table_core::ErrorCode::UniqueViolation). A missing member counts as a value, so only one item per partition key may lack all of
-    /// these members.
+    /// The container has a unique key. A write fails with [`UniqueViolation`](table_core::ErrorCode::UniqueViolation) if another item with the same partition
+    /// key has the same values.
+    ///
+    /// A missing member counts as a value. Only one item per partition key may therefore lack all of these members.
     UniqueKey {
         /// The unique key's paths.
         paths: Vec<String>,

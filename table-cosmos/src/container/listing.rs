@@ -55,7 +55,7 @@ impl CosmosTables {
         }
         let (prefix, from) = (prefix.to_ascii_lowercase(), from.map(str::to_ascii_lowercase));
         let mut names: Vec<TableName> = self.names().await?;
-        // A page continues after a name regardless of its case, so a listing contains only one of several names that differ only in case.
+        // A page continues after a name regardless of its case. A listing must therefore contain only one of several names that differ only in case.
         names.dedup_by(|other, name| {
             let is_same = other == name;
             if is_same {

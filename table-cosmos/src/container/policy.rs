@@ -1,4 +1,4 @@
-//! The indexing policy of containers. It indexes the members that queries use (levels, ids, properties and their types), but not write identifiers.
+//! The indexing policy of containers. It indexes the members that queries use: levels, ids, properties and their types. It does not index write identifiers.
 
 use azure_data_cosmos::models::{ContainerProperties, IndexingMode, IndexingPolicy, PropertyPath};
 
@@ -7,7 +7,7 @@ use crate::mapping::{Mapping, Path};
 
 /// The indexing path that covers all members.
 const ALL: &str = "/*";
-/// The indexing path of the `ETag`, which is not indexed: every write changes it, and no query uses it.
+/// The indexing path of the `ETag`. It is not indexed, because every write changes it and no query uses it.
 const ETAG: &str = "/\"_etag\"/?";
 
 /// Returns the indexing policy for a new container.
@@ -39,7 +39,7 @@ pub(super) fn differences(container: &ContainerProperties, mapping: &Mapping) ->
     differing.collect()
 }
 
-/// Returns `true` if a policy indexes a path. If several paths in the policy match, the most precise one takes precedence.
+/// Returns `true` if a policy indexes a path. If several paths in the policy match, the most precise path decides.
 fn is_indexed(policy: &IndexingPolicy, path: &str) -> bool {
     let Some(path) = Covered::parse(path) else { return false };
     let most_precise = |paths: &[PropertyPath]| {
@@ -60,8 +60,9 @@ struct Covered {
 }
 
 impl Covered {
-    /// Parses a path in a policy. Quotes are ignored, because policies may quote names that need no quotes. Returns `None` for paths that no mapping can
-    /// contain, such as paths of array elements.
+    /// Parses a path in a policy. Quotes are ignored, because a policy may quote any name.
+    ///
+    /// Returns `None` for paths that no mapping can contain, such as paths of array elements.
     fn parse(text: &str) -> Option<Self> {
         let (path, is_all) = match text.strip_suffix("/*") {
             Some(path) => (path, true),
@@ -75,7 +76,8 @@ impl Covered {
         self == other || self.is_all && other.names.starts_with(&self.names)
     }
 
-    /// Returns a sort key for the precision of the path. A path is more precise if it has more names, or the same names and `?` instead of `*`.
+    /// Returns a sort key for the precision of the path. The path with more names is more precise. Among paths with the same names, `?` is more precise than
+    /// `*`.
     fn precision(&self) -> (usize, bool) {
         (self.names.len(), !self.is_all)
     }
@@ -172,7 +174,7 @@ mod tests {
             path in vec(select(vec!["a", "bb", "a/b"]), 1..4),
             is_all in any::<bool>(),
         ) {
-            // A name with a slash is always quoted, and a policy contains each path only once.
+            // A name that contains a slash is always quoted. A policy contains each path only once.
             let quoted = |names: &[(&'static str, bool)]| -> Vec<_> {
                 names.iter().map(|(name, quoted)| (*name, *quoted || name.contains('/'))).collect()
             };

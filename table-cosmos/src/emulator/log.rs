@@ -1,4 +1,4 @@
-//! A log of the requests to an account and their routing, and the type of the account's responses.
+//! A log of the requests to an account, with their routing. Also the type of the account's responses.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -49,7 +49,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Creates a response without headers, such as one sent by a gateway between the client and the account.
+    /// Creates a response without headers, such as one from a gateway between the client and the account.
     #[must_use]
     pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self { status, headers: Vec::new(), body: body.into() }

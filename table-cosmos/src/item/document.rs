@@ -20,10 +20,11 @@ pub(crate) struct ItemKey<'a> {
 
 /// Returns the document that stores an entity.
 ///
-/// `stored` is the document to replace. With a mapping, the new document keeps its unmapped members, and the JSON of its unchanged values.
+/// `stored` is the document to replace. With a mapping, the new document keeps its unmapped members, and the JSON text of unchanged values.
 ///
 /// # Errors
-/// `InvalidInput` if a value cannot be represented in the format of its property. `Corrupted` if the mapping's paths do not fit the stored document.
+/// - `InvalidInput` if the format of a property cannot represent its value.
+/// - `Corrupted` if the mapping's paths do not fit the stored document.
 pub(crate) fn write(
     mapping: &Mapping,
     key: ItemKey<'_>,
@@ -70,7 +71,7 @@ pub(crate) fn write(
         }
     }
     for (member, _) in mapping.members.iter().zip(written).filter(|(_, written)| !written) {
-        // A null member also represents an absent property, so it remains null.
+        // A null member also means that the property is absent, so the member remains null.
         if stored.is_some_and(|stored| member.path.find(stored).is_ok_and(|found| found.is_some())) {
             member.path.remove(&mut item);
         }
@@ -100,8 +101,11 @@ fn is_same(stored: &Value, value: ValueRef<'_>) -> bool {
 /// Returns the entity in a document.
 ///
 /// # Errors
-/// `Corrupted`, with the readable part of the key, if the document is not an entity of the mapping: it lacks a level or has an extra one (WIRE-6), has an
-/// invalid key, lacks a constant, or contains a value with the wrong type or format.
+/// `Corrupted` if the document is not an entity of the mapping. The error contains the readable part of the key. The document may:
+/// - lack a level, or have an extra one (WIRE-6),
+/// - have an invalid key,
+/// - lack a constant, or
+/// - contain a value with the wrong type or format.
 pub(crate) fn read(json: &Json, mapping: &Mapping) -> Result<Item> {
     parse(json, mapping).map_err(|what| {
         let id = json.get("id").and_then(Json::as_str).unwrap_or_default();
@@ -132,7 +136,7 @@ pub(super) fn parse(json: &Json, mapping: &Mapping) -> Result<Item, Foreign> {
         let invalid = || Foreign::Value(name.clone());
         let value = match path.find(json).map_err(|NotAnObject| invalid())? {
             Some(value) => Some(format.read(value).ok_or_else(invalid)?),
-            // The value may have been stored by a release whose mapping had no path for the property.
+            // An earlier release, whose mapping had no path for the property, may have stored the value.
             None => unmapped.value(name)?,
         };
         match value {
@@ -182,7 +186,7 @@ fn read_key(json: &Json, mapping: &Mapping) -> Result<(Vec<String>, String, Stri
     Ok((levels, partition_key, row_key.to_owned()))
 }
 
-/// Returns a description of the JSON type of a value that is not a string.
+/// Returns the JSON type of a value that is not a string, for use in messages.
 const fn kind(value: Option<&Json>) -> &'static str {
     match value {
         None | Some(Json::Null) => "missing or null",
@@ -192,7 +196,7 @@ const fn kind(value: Option<&Json>) -> &'static str {
     }
 }
 
-/// The properties that have no path in the mapping, and their types. Items written by other programs have none, unless they use the default format.
+/// The properties that have no path in the mapping, with their types. An item written by another program has none, unless it uses the default format.
 #[derive(Clone, Copy)]
 struct Unmapped<'a> {
     properties: Option<&'a Map<String, Json>>,
@@ -229,7 +233,7 @@ fn timestamp(json: &Json) -> Result<u64, Foreign> {
     time.filter(|time| *time <= ticks::MAX).ok_or(Foreign::System)
 }
 
-/// Returns `true` if two documents have equal members, ignoring those added by the service.
+/// Returns `true` if two documents have equal members. The members added by the service are ignored.
 pub(super) fn is_version_of(found: &Json, written: &Json) -> bool {
     let (Some(found), Some(written)) = (found.as_object(), written.as_object()) else { return false };
     let count = found.keys().filter(|name| *name == "id" || !Mapping::is_system(name)).count();
@@ -237,7 +241,7 @@ pub(super) fn is_version_of(found: &Json, written: &Json) -> bool {
         && written.iter().all(|(name, value)| found.get(name).is_some_and(|other| equals(other, value)))
 }
 
-/// Compares two JSON values. The service stores numbers as doubles, so equal numbers may be spelled differently.
+/// Compares two JSON values. The service stores numbers as doubles, so equal numbers may have different texts.
 fn equals(left: &Json, right: &Json) -> bool {
     match (left, right) {
         (Json::Number(left), Json::Number(right)) => left == right || left.as_f64() == right.as_f64(),

@@ -1,4 +1,4 @@
-//! Unparsed items, as sent by the service. Items are parsed one by one, so an invalid item does not make the rest of its page unreadable.
+//! Unparsed items, as sent by the service. Each item is parsed separately, so an invalid item does not make the rest of its page unreadable.
 
 use std::borrow::Cow;
 
@@ -34,13 +34,14 @@ pub(crate) fn raw_id(item: &RawValue) -> Option<String> {
     serde_json::from_str::<Head<'_>>(item.get()).ok()?.id.map(Cow::into_owned)
 }
 
-/// Returns a number that identifies an item's container, or `None` if the item has no valid resource id. The number is greater than 0, and changes if the
-/// container is deleted and recreated.
+/// Returns a number that identifies an item's container, or `None` if the item has no valid resource id.
+///
+/// The number is greater than 0. It changes if the container is deleted and created again.
 pub(crate) fn incarnation(item: &RawValue) -> Option<u32> {
     incarnation_of(&serde_json::from_str::<Place<'_>>(item.get()).ok()?.rid?)
 }
 
-/// Returns a number that identifies a container, given the resource id of the container or of one of its items, or `None` if the id is invalid.
+/// Returns a number that identifies a container, or `None` if the id is invalid. `rid` is the resource id of the container or of one of its items.
 pub(crate) fn incarnation_of(rid: &str) -> Option<u32> {
     // The service writes `-` instead of the `/` of base64.
     let bytes = BASE64_STANDARD.decode(rid.replace('-', "/")).ok()?;
@@ -53,8 +54,8 @@ pub(crate) fn incarnation_of(rid: &str) -> Option<u32> {
 /// Parses an item.
 ///
 /// # Errors
-/// `Corrupted` if the nesting exceeds 127 levels, a number is beyond the range of doubles, or a string is not valid Unicode. Other programs
-/// may store such items.
+/// `Corrupted` if the nesting exceeds 127 levels, a number is outside the range of doubles, or a string is not valid Unicode. Other programs may store such
+/// items.
 pub(crate) fn parse_raw(item: &RawValue) -> Result<Json> {
     serde_json::from_str(item.get()).map_err(|error| {
         let id = raw_id(item).unwrap_or_default();

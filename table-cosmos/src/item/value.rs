@@ -12,13 +12,13 @@ use crate::mapping::Format;
 /// The names of the types that JSON lacks, as stored in the `t` member.
 pub(crate) const INT64: &str = "Int64";
 const DOUBLE: &str = "Double";
-/// A double that JSON cannot represent: NaN, an infinity, or negative zero.
+/// The type name for a double that JSON cannot represent: NaN, an infinity, or negative zero.
 pub(crate) const SPECIAL: &str = "Special";
 pub(crate) const DATE_TIME: &str = "DateTime";
 pub(crate) const GUID: &str = "Guid";
 const BINARY: &str = "Binary";
 
-/// Returns a value as JSON, with its type if JSON lacks that type.
+/// Returns a value as JSON. If JSON lacks the type of the value, also returns the type's name.
 pub(crate) fn write_value(value: ValueRef<'_>) -> (Json, Option<&'static str>) {
     match value {
         ValueRef::String(text) => (text.into(), None),
@@ -53,10 +53,10 @@ fn write_double(number: f64) -> (Json, Option<&'static str>) {
     (special.into(), Some(SPECIAL))
 }
 
-/// Parses a JSON value of the given type, or returns `None` if it is not in a format of that type.
+/// Parses a JSON value of the given type. Returns `None` if the value is not in a format of that type.
 ///
-/// An SQL filter must select every value that this function accepts. For this reason, dates, GUIDs and binary values are accepted only in the same formats as
-/// in mapped properties.
+/// An SQL filter must select every value that this function accepts. Dates, GUIDs and binary values are therefore accepted only in the formats of mapped
+/// properties.
 pub(super) fn read_value(json: &Json, edm: Option<&str>) -> Option<Value> {
     Some(match (edm, json) {
         (None, Json::String(text)) => Value::String(text.clone()),

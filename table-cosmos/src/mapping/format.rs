@@ -14,7 +14,8 @@ const MILLISECOND: u64 = 10_000;
 
 /// The JSON format of a property in a [`Mapping`](crate::Mapping).
 ///
-/// An item whose value is in a different format is not an entity: queries skip and report it. A write fails if the format cannot represent a value exactly.
+/// An item is not an entity if a value has a different format. Queries skip and report such an item. A write fails if the format cannot represent a value
+/// exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
@@ -26,8 +27,8 @@ pub enum Format {
     Int64,
     /// `Edm.Int64` as a string of digits, such as `"9007199254740993"`.
     Int64Text,
-    /// `Edm.Double` as a JSON number. NaN and infinities cannot be written, because JSON numbers cannot represent them. `-0.0` cannot be written, because the
-    /// service stores it as `0`.
+    /// `Edm.Double` as a JSON number. NaN and infinities cannot be written, because JSON lacks them. `-0.0` cannot be written, because the service stores it as
+    /// `0`.
     Double,
     /// `Edm.Boolean` as `true` or `false`.
     Boolean,
@@ -41,7 +42,8 @@ pub enum Format {
     Guid,
     /// `Edm.Binary` as a base64 string with padding.
     Base64,
-    /// `Edm.Int32` as the service's `ttl` member: the number of seconds from the last write to the expiry, at least 1, or -1 if the item never expires.
+    /// `Edm.Int32` as the service's `ttl` member. The value is -1 if the item never expires. Otherwise, it is the number of seconds from the last write until
+    /// the expiry, and is at least 1.
     TimeToLive,
 }
 
@@ -61,7 +63,7 @@ impl Format {
         }
     }
 
-    /// Returns a value as JSON, or `None` if its type does not match the format or the format cannot represent it exactly.
+    /// Returns a value as JSON. Returns `None` if the value has the wrong type, or if the format cannot represent it exactly.
     pub(crate) fn write(self, value: ValueRef<'_>) -> Option<Json> {
         Some(match (self, value) {
             (Self::Text, ValueRef::String(text)) => text.into(),
@@ -110,13 +112,13 @@ impl Format {
     }
 }
 
-/// Returns a double as a JSON number, or `None` if the service would not store it exactly.
+/// Returns a double as a JSON number. Returns `None` if the service would not store the number exactly.
 fn stored_exactly(number: f64) -> Option<Number> {
     let is_negative_zero = number == 0.0 && number.is_sign_negative();
     if is_negative_zero { None } else { Number::from_f64(number) }
 }
 
-/// Returns the time since 1970 in the given unit, or `None` if it is not a whole number of units.
+/// Returns the time since 1970 in the given unit. Returns `None` if it is not a whole number of units.
 fn since_1970(ticks: u64, unit: u64) -> Option<i64> {
     let passed = i64::try_from(ticks).ok()?.checked_sub(i64::try_from(ticks::UNIX_EPOCH).ok()?)?;
     let unit = i64::try_from(unit).ok()?;
@@ -132,8 +134,9 @@ fn instant(ticks: u64) -> Option<Value> {
     (ticks::EDM_MIN..=ticks::MAX).contains(&ticks).then(|| ticks::to_datetime(ticks))?.map(Value::DateTime)
 }
 
-/// Parses an RFC 3339 string in UTC. Only strings whose first 19 characters have a fixed format are accepted, so the strings sort chronologically, with a
-/// precision of one second.
+/// Parses an RFC 3339 string in UTC.
+///
+/// The first 19 characters must have a fixed format. The strings therefore sort chronologically, with a precision of one second.
 fn read_utc(text: &str) -> Option<u64> {
     let fraction = text.strip_suffix('Z').or_else(|| text.strip_suffix("+00:00"))?.get(19..)?;
     let is_fraction = fraction.is_empty()

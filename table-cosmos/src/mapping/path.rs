@@ -13,7 +13,7 @@ pub(crate) struct Path {
     sql: String,
 }
 
-/// The error for a path that leads through a non-object value.
+/// The error for a path that passes through a value that is not an object.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotAnObject;
 
@@ -59,7 +59,8 @@ impl Path {
         &self.sql
     }
 
-    /// Returns the path in indexing policy syntax, followed by `ending`: `?` to index only the value itself, or `*` to index everything below it.
+    /// Returns the path in the syntax of indexing policies, followed by `ending`. The ending `?` indexes only the value itself, and `*` indexes everything
+    /// below it.
     pub(crate) fn in_policy(&self, ending: &str) -> String {
         let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let quoted = |name: &String| if is_plain(name) { name.clone() } else { format!("\"{name}\"") };

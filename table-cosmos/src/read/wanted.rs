@@ -1,4 +1,4 @@
-//! Selects the rows of a page: the items in the query's key range that match its filter, in key order.
+//! Selects the rows of a page. They are the items in the query's key range that match its filter, in key order.
 
 use table_core::Result;
 use table_core::filter::Matcher;

@@ -1,7 +1,7 @@
 //! Converts comparisons in a filter to SQL.
 //!
-//! A comparison with a missing property is false (FIL-11). Numbers are compared as values of the stored type (FIL-15). A value of a different type is less
-//! than every constant, and not equal to any (FIL-16).
+//! A comparison with a missing property is false (FIL-11). Numbers are compared as values of the stored type (FIL-15). A value of a different type is less than
+//! every constant, and equal to none (FIL-16).
 
 use serde_json::Value as Json;
 use table_core::Value;
@@ -15,7 +15,8 @@ use crate::sql::condition::Condition;
 use crate::sql::{Sql, is_sent};
 
 impl Sql {
-    /// Returns a condition implied by the comparison or, if it is negated, by its opposite. The condition may match more rows.
+    /// Returns a condition that holds for every item that satisfies the comparison. If the comparison is negated, the same applies to its opposite. The
+    /// condition may match more items.
     pub(super) fn compare(
         &mut self,
         mapping: &Mapping,
@@ -37,7 +38,7 @@ impl Sql {
                     } else {
                         self.by_member(member, operator, value)
                     };
-                    // The item may have been written by a release whose mapping had no path for the property.
+                    // An earlier release, whose mapping had no path for the property, may have written the item.
                     let unmapped =
                         |property: Property| Condition::One(format!("IS_DEFINED({})", property.value));
                     return mapped.or(property.map_or(Condition::True, unmapped));
@@ -95,8 +96,8 @@ impl Sql {
         let others = |comparable: &str| format!("(IS_DEFINED({place}) AND {comparable})");
         let is_below = matches!(operator, Comparison::Lt | Comparison::Le | Comparison::Ne);
         let text = match value {
-            // Ordering comparisons are replaced by weaker conditions: base64 sorts differently from the binary values it encodes, and Booleans are rarely
-            // compared this way.
+            // Ordering comparisons are replaced by weaker conditions. Base64 texts sort differently from the binary values that they encode, and Booleans are
+            // rarely compared this way.
             Value::Binary(_) | Value::Boolean(_) => match operator {
                 Comparison::Eq => self.compared(place, operator, value),
                 Comparison::Ne if matches!(value, Value::Boolean(_)) => {
@@ -139,7 +140,7 @@ impl Sql {
                 };
                 let compared = format!("{place} {sign} {}", self.bind(bound));
                 if is_below {
-                    // A stored value whose type cannot be widened to the type of the constant is treated as less than the constant (FIL-16).
+                    // If the type of a stored value cannot be widened to the type of the constant, the value is treated as less than the constant (FIL-16).
                     let lesser = match value {
                         Value::Int64(_) => format!(" OR NOT IS_DEFINED({edm})"),
                         Value::Double(_) => format!(
@@ -179,7 +180,7 @@ impl Property {
     }
 }
 
-/// Returns the operator and the bound for a comparison with a number, or `None` if the service cannot represent the number.
+/// Returns the operator and the bound for a comparison with a number. Returns `None` if the service cannot represent the number.
 ///
 /// Doubles represent all integers up to 2^53. A larger integer is rounded, and the comparison is widened to include the rounded bound.
 pub(super) fn number(operator: Comparison, value: &Value) -> Option<(&'static str, Json)> {
@@ -203,7 +204,7 @@ pub(super) fn number(operator: Comparison, value: &Value) -> Option<(&'static st
     }
 }
 
-/// Returns a comparison that holds whenever the given comparison of two present values does not. It may hold in other cases too.
+/// Returns a comparison that holds whenever the given comparison of two present values is false. It may also hold in other cases.
 const fn opposite(operator: Comparison) -> Comparison {
     match operator {
         Comparison::Eq => Comparison::Ne,

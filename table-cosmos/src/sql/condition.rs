@@ -1,4 +1,4 @@
-//! SQL query conditions. They are kept flat, because the service limits the nesting of parentheses.
+//! Conditions in SQL queries. They are kept flat, because the service limits the nesting of parentheses.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ pub(super) enum Condition {
     Any(Pieces),
 }
 
-/// The fragments of a condition in order, without its parentheses.
+/// The parts of a condition's text in order, without the outer parentheses.
 type Pieces = VecDeque<Cow<'static, str>>;
 
 impl Condition {
@@ -61,7 +61,7 @@ impl Condition {
         }
     }
 
-    /// Returns the fragments of the condition, in parentheses if it has an operator.
+    /// Returns the parts of the condition's text. If the condition has an operator, they are enclosed in parentheses.
     fn enclosed(self) -> Pieces {
         match self {
             Self::True => Pieces::from(["true".into()]),
@@ -76,8 +76,9 @@ impl Condition {
     }
 }
 
-/// Joins two conditions with an operator. The shorter condition is moved into the longer one, so a filter is converted in almost linear time, regardless of its
-/// shape.
+/// Joins two conditions with an operator.
+///
+/// The shorter condition is moved into the longer one. A filter of any shape is therefore converted in almost linear time.
 fn join(mut left: Pieces, operator: &'static str, mut right: Pieces) -> Pieces {
     if left.len() < right.len() {
         right.push_front(operator.into());

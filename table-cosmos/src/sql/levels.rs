@@ -1,8 +1,8 @@
 //! Converts the bounds of a PartitionKey range to bounds on a single level.
 //!
 //! A PartitionKey consists of its levels, each followed by `!`. `PartitionKey`s sort in the same order as their levels, unless a level contains a space. A
-//! space is the only character in keys that sorts below `!`, so `a b!` is less than `a!`. A bound may also contain control characters, which sort below `!`
-//! too. Where either matters, the bound is widened.
+//! space is the only character in keys that sorts before `!`, so `a b!` is less than `a!`. A bound may also contain control characters, which sort before `!`
+//! too. In these cases, the bound is widened.
 
 use std::ops::Bound;
 
@@ -34,14 +34,14 @@ impl Sql {
             (!level.is_empty()).then(|| self.ordered(place, ">=", level)).flatten()
         });
         let upper = rest(&range.upper).and_then(|rest| {
-            // The terminator stays in the bound. A level such as `a b`, which extends the bound's text `a` with a space, sorts before `a!` but after `a`.
+            // The bound includes the terminator. A level such as `a b` extends the text `a` with a space, and sorts before `a!` but after `a`.
             let bound = rest.split_inclusive(END).next().unwrap_or_default();
             self.ordered(place, "<", bound)
         });
         both(lower, upper)
     }
 
-    /// Returns the condition for a single PartitionKey, or `None` if no item can have that PartitionKey.
+    /// Returns the condition for a single PartitionKey. Returns `None` if no item can have that PartitionKey.
     pub(super) fn partition_key(&mut self, mapping: &Mapping, text: &str) -> Option<String> {
         let levels = key::levels(text, mapping.depth())?;
         Some(format!("({})", self.levels(mapping, &levels).join(" AND ")))

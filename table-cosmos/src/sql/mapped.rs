@@ -1,4 +1,4 @@
-//! Converts comparisons with mapped properties to SQL. The types of mapped properties are known, so the conditions do not check them.
+//! Converts comparisons with mapped properties to SQL. The types of these properties are known, so the conditions do not check them.
 
 use serde_json::Value as Json;
 use table_core::Value;
@@ -10,7 +10,7 @@ use crate::sql::condition::Condition;
 use crate::sql::{Sql, is_sent};
 
 impl Sql {
-    /// Returns a condition implied by the comparison with a mapped property. It may match more rows than the comparison does.
+    /// Returns a condition that holds for every item that satisfies the comparison with a mapped property. It may match more items.
     pub(super) fn by_member(&mut self, member: &Member, operator: Comparison, value: &Value) -> Condition {
         let place = member.path.sql();
         let sent = match (member.format, value) {
@@ -45,7 +45,7 @@ impl Sql {
         })
     }
 
-    /// Returns a condition that matches at least the items for which the comparison is true or the property is absent.
+    /// Returns a condition that holds for every item for which the comparison is true or the property is absent.
     pub(super) fn by_member_or_none(
         &mut self,
         member: &Member,
@@ -83,7 +83,7 @@ const fn is_below(operator: Comparison) -> bool {
     matches!(operator, Comparison::Lt | Comparison::Le | Comparison::Ne)
 }
 
-/// Returns the operator and the bound for comparing whole time units with a time that may lie between two units.
+/// Returns the operator and the bound for comparing whole time units with a time. The time may lie between two units.
 fn whole(operator: Comparison, units: i64) -> Option<(&'static str, Json)> {
     match operator {
         Comparison::Eq => Some(("=", units.into())),

@@ -50,7 +50,8 @@ fn rt_11_a_range_over_the_next_level_is_sent() {
     assert_eq!(of("t!a b!", "t!c d!", 2).1, ["t", "a", "c d!"].map(Json::from));
 }
 
-/// Tests a filter too long for the service, which limits query text to 512 KB and a request to 2 MB. Without the filter, the query selects a superset.
+/// Tests a filter that is too long for the service. The service limits query text to 512 KB and a request to 2 MB. Without the filter, the query selects a
+/// superset.
 #[test]
 fn a_filter_that_is_too_long_for_the_service_is_not_sent() {
     let of = |values: usize, length: usize| {

@@ -13,7 +13,7 @@ use crate::write::planned::Planned;
 /// The state of a transaction with a lost response, as determined from its entities.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
-    /// The transaction was applied. Contains `None` if a concurrent writer has since changed an entity, because the transaction's `ETag`s are then unknown.
+    /// The transaction was applied. `None` if a concurrent writer has since changed an entity, so the `ETag`s of the transaction are unknown.
     Applied(Option<Committed>),
     /// The transaction had no effect, and its conditions ensure that it takes effect only once. It can be sent again.
     NotApplied,
@@ -39,11 +39,11 @@ impl Evidence {
                 None => others += 1,
             }
         }
-        // A batch is atomic, so a single item with this write identifier proves that all items were written.
+        // A batch is atomic. A single item with this write identifier proves that all items were written.
         if ours > 0 {
             return Self::Applied((others == 0).then_some(committed));
         }
-        // Each version of an item has a unique `ETag`, so if a request's condition still holds, the request was not applied.
+        // Each version of an item has a unique `ETag`. If the condition of a request still holds, the request was not applied.
         let untouched = planned.iter().any(|plan| plan.condition_holds(found(plan).map(|found| &found.etag)));
         if untouched { Self::NotApplied } else { Self::Unknown }
     }

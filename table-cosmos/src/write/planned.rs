@@ -9,7 +9,7 @@ use crate::item::{self, Found, ItemKey};
 use crate::key;
 use crate::mapping::Mapping;
 
-/// An `ETag` that matches no item. A write conditional on it is rejected with 404 if the item does not exist, and with 412 if it exists.
+/// An `ETag` that matches no item. A write with this condition is rejected with 404 if the item does not exist, and with 412 if it exists.
 const NEVER: &str = "\"never\"";
 
 /// The verb of a request.
@@ -24,7 +24,7 @@ pub(crate) enum Verb {
 /// The per-operation overhead in a batch body, in bytes.
 const ENVELOPE: usize = r#"{"operationType":"Replace","id":,"resourceBody":,"ifMatch":},"#.len();
 
-/// The planned request for one operation. An operation not supported by the service, such as a merge, becomes a read and a write.
+/// The planned request for one operation. If the service does not support the operation, as for a merge, it becomes a read and a write.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) verb: Verb,
@@ -33,7 +33,7 @@ pub(crate) struct Planned {
     pub(crate) body: Option<Json>,
     /// The `ETag` that the item must have, in the request format.
     pub(crate) if_match: Option<String>,
-    /// The rejection statuses which mean that a concurrent writer changed the entity after it was read.
+    /// The statuses that mean that a concurrent writer changed the entity after it was read.
     races: &'static [u16],
 }
 
@@ -50,9 +50,9 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Returns `true` if the stored entity must be read first, because the request for an operation depends on it.
+    /// Returns `true` if the request for an operation depends on the stored entity, which must then be read first.
     ///
-    /// A merge needs the stored properties, and so does a replace that keeps members written by other programs. If `exact` is `true`, every unconditional
+    /// A merge needs the stored properties. A replace needs them if it keeps members written by other programs. If `exact` is `true`, every unconditional
     /// change is sent with the stored `ETag`, so a second delivery of the request fails.
     pub(crate) const fn reads_first(&self, kind: &OperationKind) -> bool {
         match kind {
@@ -74,7 +74,7 @@ pub(crate) const fn creates(kind: &OperationKind) -> bool {
     )
 }
 
-/// The verb, the body and the condition of a request, and the statuses which mean that a concurrent writer changed the entity.
+/// The verb, the body and the condition of a request. The last field contains the statuses that mean that a concurrent writer changed the entity.
 type Parts = (Verb, Option<Json>, Option<String>, &'static [u16]);
 
 impl Planned {
@@ -83,7 +83,7 @@ impl Planned {
         let Context { mapping, levels, write, exact, limits } = context;
         let row_key = operation.row_key.as_str();
         let item_key = ItemKey { levels, row_key };
-        // An item that does not match the table's mapping belongs to another program and must not be changed.
+        // An item that does not match the table's mapping belongs to another program, and must not be changed.
         if let Some(stored) = stored.filter(|_| !mapping.is_standard) {
             stored.read(mapping, item_key)?;
         }
@@ -126,7 +126,7 @@ impl Planned {
                     (Verb::Replace, body, if_match, races)
                 }
                 // The replace has an `ETag` that never matches, so the service rejects the operation and reports its index (EGT-10). The caller's condition is
-                // not sent: if the read was stale, the service might accept the condition, and the members that were not read would be lost.
+                // not sent. If the read was stale, the service might accept that condition, and the members that were not read would be lost.
                 _ => {
                     let races: &[u16] = if matches!(condition, IfMatch::Any) { &[412] } else { &[] };
                     (Verb::Replace, document(row, None)?, Some(NEVER.to_owned()), races)
@@ -152,17 +152,17 @@ impl Planned {
         self.verb == Verb::Create
     }
 
-    /// Returns `true` if a rejection with the given status means that a concurrent writer changed the entity after it was read.
+    /// Returns `true` if the status of a rejection means that the entity was changed after it was read. A concurrent writer then committed first.
     pub(crate) fn lost_a_race(&self, status: u16) -> bool {
         self.races.contains(&status)
     }
 
-    /// Returns `true` if a second delivery of the request is rejected, regardless of any writes between the two deliveries.
+    /// Returns `true` if a second delivery of the request is rejected, whatever is written between the two deliveries.
     pub(crate) const fn is_guarded(&self) -> bool {
         self.if_match.is_some()
     }
 
-    /// Returns `true` if the request has a condition that the stored item still satisfies, or one that no item can satisfy.
+    /// Returns `true` if the stored item still satisfies the condition of the request. Also returns `true` if no item can satisfy the condition.
     pub(crate) fn condition_holds(&self, stored: Option<&ETag>) -> bool {
         match self.if_match.as_deref() {
             None => false,
@@ -172,7 +172,7 @@ impl Planned {
     }
 }
 
-/// Returns the condition for changing an existing entity, and the statuses which mean that a concurrent writer committed first.
+/// Returns the condition for changing an existing entity, and the statuses that mean that a concurrent writer committed first.
 fn conditioned(condition: &IfMatch, stored: Option<&Found>, exact: bool) -> (Option<String>, &'static [u16]) {
     match (condition, stored) {
         (IfMatch::ETag(etag), _) => (Some(item::sent_etag(etag)), &[]),

@@ -9,12 +9,13 @@ use crate::unique::UniqueKeys;
 use crate::write::Target;
 use crate::write::planned::Planned;
 
-/// The status that the service returns if the key exists, or if a unique value is already taken within the partition key (LIM-16).
+/// The status for a conflict (LIM-16). The key exists, or another item with the same partition key has the unique value.
 pub(super) const CONFLICT: u16 = 409;
 
 impl CosmosTables {
-    /// Returns `true` if a rejection with 409 was caused by a unique key instead of an existing item. In that case, the container has unique keys, and either
-    /// the request was not an insert or no item has its key.
+    /// Returns `true` if a unique key caused a rejection with 409, instead of an existing item.
+    ///
+    /// In this case, the container has unique keys. In addition, the request was not an insert, or no item has its key.
     pub(super) async fn is_of_value(&self, target: &Target<'_>, planned: &Planned) -> Result<bool> {
         if target.container.unique_keys.is_empty() {
             return Ok(false);
@@ -22,7 +23,8 @@ impl CosmosTables {
         if !planned.is_creation() {
             return Ok(true);
         }
-        // The Azure SDK has stored the rejection's session token, so with Session consistency or stronger, the read is at least as recent as the rejection.
+        // The Azure SDK has stored the session token of the rejection. With Session consistency or stronger, the read is therefore at least as recent as the
+        // rejection.
         let found = self.find_raw(target.table, target.container, target.levels, &planned.row_key).await?;
         Ok(found.is_none())
     }
@@ -50,7 +52,7 @@ pub(super) fn refusal(
     placed(Error::new(code, message).with_rule(rule), transaction, at, cause)
 }
 
-/// Returns the error for an operation that repeats a unique value of another item with the same partition key.
+/// Returns the error for an operation whose unique value already belongs to another item with the same partition key.
 pub(super) fn violation(
     transaction: &Transaction,
     at: usize,
@@ -64,7 +66,7 @@ pub(super) fn violation(
     placed(Error::new(ErrorCode::UniqueViolation, message).with_rule("LIM-16"), transaction, at, cause)
 }
 
-/// Adds an operation's index and key, and the cause, to an error.
+/// Adds the index and the key of an operation, and the cause, to an error.
 pub(super) fn placed(
     error: Error,
     transaction: &Transaction,

@@ -65,10 +65,10 @@ fn late() -> Error {
     Error::new(ErrorCode::OperationTimedOut, message).with_rule("EVO-3")
 }
 
-/// Returns the options for writes. They prevent the Azure SDK from retrying a request that received no response.
+/// Returns the options for writes. With them, the Azure SDK does not retry a request that received no response.
 ///
-/// Retries after 429, 449 and 403/3 are not prevented, because the service did not apply those requests. The SDK waits for at most `throttled` before the
-/// retries after 429, or 30 seconds by default.
+/// The SDK still retries after 429, 449 and 403/3, because the service did not apply those requests. Before the retries after 429, it waits for at most
+/// `throttled`, or 30 seconds by default.
 fn once(throttled: Option<Duration>) -> OperationOptions {
     let once = OperationOptionsBuilder::new().with_max_failover_retry_count(0);
     let Some(throttled) = throttled else { return once.build() };
@@ -174,7 +174,7 @@ impl CosmosTables {
         }
         let results = answer.into_model().map_err(unreadable)?;
         let results = results.results();
-        // The response to a rolled-back batch is 207. The operation that caused the rollback has its own status, and all others have 424.
+        // A batch that was rolled back has the status 207. The operation that caused the rollback has its own status. All others have 424.
         let failed = results
             .iter()
             .position(|result| !result.is_success() && result.status_code() != FAILED_DEPENDENCY);

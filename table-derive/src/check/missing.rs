@@ -183,7 +183,7 @@ fn identifying<'f, 'm>(fields: &[&'f Field<'m>]) -> Vec<&'f Field<'m>> {
 }
 
 /// Returns the fields whose entities may share a partition, best first: names of owners, then other names in the order of the struct, then fields of few values.
-/// The entity's own identifier is no owner.
+/// The entity's own identifier is not an owner.
 fn shared<'f, 'm>(fields: &[&'f Field<'m>], own: &str) -> Vec<&'f Field<'m>> {
     let role = |field: &Field<'_>| role::of(&name_of(field));
     let is_proposed = |field: &&Field<'_>| {

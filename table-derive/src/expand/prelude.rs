@@ -27,8 +27,8 @@ pub(super) fn is_available() -> bool {
     })
 }
 
-/// Returns the file and the possible files of the modules around it, up to the folder of the package: `a/b.rs` is in a module of `a/mod.rs`, `a.rs`, `lib.rs` or
-/// `main.rs`.
+/// Returns the file and the possible files of the modules around it, up to the folder of the package. In each folder on the way, these are the files of the crate
+/// root, the `mod.rs` file of the folder, and the file next to the folder with the same name.
 fn modules(file: &Path, root: &Path) -> Vec<PathBuf> {
     let mut files = vec![file.to_owned()];
     for folder in file.ancestors().skip(1).take_while(|folder| folder.starts_with(root)) {

@@ -119,7 +119,7 @@ struct Events {
 pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let last = context.request.headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let from = last.or_else(|| context.request.query("from"));
-    let reader = Reader::new(context.state);
+    let reader = context.state.reader();
     let begin = Events {
         feed: Feed::new(reader.store()),
         reader,

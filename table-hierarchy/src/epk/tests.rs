@@ -1,4 +1,4 @@
-//! Tests effective partition keys against published and measured hashes, and the properties of their order.
+//! Tests effective partition keys against published and measured hashes. Also tests the properties of their order.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ fn t(text: &str) -> Component<'_> {
 const UNDEFINED: Component<'static> = Component::UNDEFINED;
 const NULL: Component<'static> = Component::NULL;
 
-/// Returns keys, each with its expected effective partition key given as one hash per level.
+/// Returns keys with their expected effective partition keys. The expected value has one hash per level.
 fn vectors() -> Vec<(Vec<Component<'static>>, &'static [&'static str])> {
     vec![
         (vec![t("")], &["32E9366E637A71B4E710384B2F4970A0"]),
@@ -198,7 +198,7 @@ fn map_6_bounds_of_any_width_are_compared_in_one_way() {
             assert_eq!(bound(from).cmp(&bound(to)), Ordering::Equal, "{from} {to}");
         }
     }
-    // Comparisons ignore trailing zeros, but do not ignore the `FF` at the end of a prefix.
+    // Comparisons ignore trailing zeros, but not the `FF` at the end of a prefix.
     let prefix = EpkRange::of_prefix(&[t("Microsoft")]);
     assert!(prefix.start() < prefix.end());
     for text in ["0", "0g", "é", "ÿÿ"] {
@@ -259,7 +259,7 @@ fn map_8_the_end_of_a_prefix_keeps_its_last_byte() {
     let end = tenant.end().to_string();
     assert_eq!(end, "188C347FDB4ED0ECB72D5C45AC751981FF");
     assert_eq!(end.parse::<Epk>().unwrap(), *tenant.end());
-    // Appending zeros does not change the end of the range. If its last byte were removed, the end would equal the start.
+    // Appending zeros does not change the end of the range. Without the last byte, the end would equal the start.
     assert_eq!(format!("{end}0000").parse::<Epk>().unwrap(), *tenant.end());
     assert!(*tenant.end() > *tenant.start() && tenant.contains(&Epk::of(&[t("Microsoft"), t("u1")])));
 }

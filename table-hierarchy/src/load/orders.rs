@@ -1,10 +1,10 @@
-//! Compares all possible level orders of a key.
+//! Compares all possible orders of a key's levels.
 
 use crate::load::{KeyLoad, Load};
 use crate::{Component, Fixed, PartitionMap, Route};
 use table_core::Result;
 
-/// One level order, with the resulting load.
+/// One order of the levels, with the load that results from it.
 ///
 /// ```
 /// use table_hierarchy::{Bounds, KeyLoad, Load, Order, PartitionMap};
@@ -24,7 +24,7 @@ use table_core::Result;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
-    /// The levels in the proposed order, as zero-based positions in the current order.
+    /// The levels in the new order, as zero-based positions in the current order.
     pub levels: Vec<usize>,
     /// The number of distinct values in the first level.
     pub first_values: usize,
@@ -37,17 +37,20 @@ pub struct Order {
 }
 
 impl Load {
-    /// Simulates every possible order of the levels and returns the results. For each order, the keys are distributed over as many partitions as the container
-    /// has now, all of equal width, and all due splits are performed. Each query in `questions` is a list with one entry per level: `true` if the query fixes
-    /// the level.
+    /// Simulates every possible order of the levels, and returns the results, best order first.
     ///
-    /// The best order is first. Orders whose first level has fewer values than the container has partitions come last, because they leave partitions idle
-    /// (HPK-9). Orders with an overloaded partition, whose requests are throttled, come after orders without one. Otherwise, the orders are sorted by the
-    /// number of partitions that the queries touch.
+    /// For each order, the keys are distributed over partitions of equal width, as many as the container has now. Then all due splits are performed. Each query
+    /// in `questions` is a list with one entry per level: `true` if the query fixes the level.
+    ///
+    /// Orders are sorted by these criteria:
+    /// 1. Orders whose first level has fewer values than the container has partitions come last, because they leave partitions idle (HPK-9).
+    /// 2. Orders with an overloaded partition, whose requests are throttled, come after orders without one.
+    /// 3. The other orders are sorted by the number of partitions that the queries touch.
     ///
     /// # Errors
-    /// `InvalidInput`, as in [`settle`](Self::settle), if the throughput is not a number, or if any order needs too many partitions, even if the current order
-    /// does not. An order whose first level has few values needs the most splits, because all data initially lies in few partitions.
+    /// `InvalidInput`, as in [`settle`](Self::settle), if the throughput is not a number or if any order needs too many partitions. An order whose first level
+    /// has few values needs the most splits, because all its data starts in few partitions. The call may therefore fail even if the current order does not need
+    /// too many.
     pub fn orders(&self, questions: &[Vec<bool>]) -> Result<Vec<Order>> {
         let depth = self.keys.values().map(|load| load.levels.len()).max().unwrap_or_default();
         let mut orders = Vec::new();

@@ -1,4 +1,4 @@
-//! Tests splits with the service's documented examples, and the properties of heat under random loads.
+//! Tests splits with the documented examples of the service, and the properties of the load of partitions under random loads.
 
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn tenants(count: usize, users: usize, gigabytes: f64, ru: f64) -> Vec<KeyLoad> 
 
 #[test]
 fn hpk_24_and_hpk_4_a_tenant_beyond_both_bounds_is_spread_by_splits() {
-    // One tenant has 120 GB and needs 15,000 RU/s, but none of its users is near a limit.
+    // One tenant has 120 GB and needs 15,000 RU/s. None of its users is near a limit.
     let mut load = Load::new(PartitionMap::even(1), tenants(1, 1000, 0.12, 15.0), Bounds::SERVICE);
     let made = load.settle().unwrap();
     assert!(made.len() >= 2 && load.map().partitions().len() == made.len() + 1);
@@ -89,7 +89,7 @@ fn hpk_12_and_lim_2_requested_throughput_splits_and_load_does_not() {
 
 #[test]
 fn lim_2_and_lim_13_splits_by_throughput_leave_an_even_load() {
-    // Each of four partitions has 10,000 RU/s, and the demand is 9 RU/s for each of 4,000 keys. The test runs with and without stored bytes.
+    // Each of four partitions has 10,000 RU/s. There are 4,000 keys with a demand of 9 RU/s each. The test runs with and without stored bytes.
     for gigabytes in [0.001, 0.0] {
         let keys = tenants(4_000, 1, gigabytes, 9.0);
         let mut load = Load::new(PartitionMap::even(1), keys, Bounds::SERVICE).with_throughput(40_000.0);
@@ -112,7 +112,7 @@ fn hpk_12_and_lim_2_throughput_splits_partitions_without_two_keys() {
     assert!((hot.slowdown() - 1.5).abs() < 1e-9, "9,000 of 6,000: {}", hot.slowdown());
 }
 
-/// Tests that a tenant in one partition gets at most that partition's share of the throughput, which is divided evenly.
+/// Tests that a tenant in one partition gets at most that partition's share. The throughput is divided evenly between partitions.
 #[test]
 fn hpk_9_and_hpk_12_one_tenant_has_the_share_of_one_partition() {
     let one =
@@ -151,8 +151,10 @@ fn hpk_15_the_order_of_levels_follows_the_queries() {
     assert_eq!(other[0].first_values, 40);
 }
 
-/// Tests that `orders` fails if the current level order needs few splits but another one needs too many. One tenant has many users. If the user is the first
-/// level, the data is spread over the partitions. If the tenant is the first level, the data must be split for each user.
+/// Tests that `orders` fails if the current order needs few splits but another order needs too many.
+///
+/// One tenant has many users. If the user is the first level, the data is spread over the partitions. If the tenant is the first level, the data must be split
+/// for each user.
 #[test]
 fn hpk_9_orders_fail_if_one_of_them_needs_too_many_splits() {
     const USERS: usize = 1_050;

@@ -1,4 +1,4 @@
-//! Tests that a map covers all keys after any sequence of splits and merges, and that a lookup agrees with a scan of all partitions.
+//! Tests that a map covers all keys after any sequence of splits and merges. Also tests that a lookup finds the same partition as a scan.
 
 use proptest::prelude::*;
 

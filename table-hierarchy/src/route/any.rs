@@ -1,12 +1,13 @@
-//! Routes of queries with alternatives joined by `OR`.
+//! Routes of queries whose alternatives are joined by `OR`.
 
 use crate::route::{Fixed, Route, RouteClass, touched};
 use crate::{EpkRange, PartitionMap};
 use table_core::Result;
 
 impl Route {
-    /// Returns the route of a query with alternatives joined by `OR`: the union of the alternatives' routes. Each alternative is a list of conditions, one for
-    /// each level. If an alternative does not fix the first level, the query touches every partition (RT-10).
+    /// Returns the route of a query whose alternatives are joined by `OR`. It is the union of the routes of the alternatives.
+    ///
+    /// Each alternative is a list of conditions, one for each level. If an alternative does not fix the first level, the query touches every partition (RT-10).
     ///
     /// ```
     /// use table_hierarchy::{Component, Fixed, PartitionMap, Route, RouteClass};
@@ -46,7 +47,7 @@ impl Route {
     }
 }
 
-/// Sorts the ranges and removes nested ones. The result is disjoint, because two prefix or key ranges are always either nested or disjoint.
+/// Sorts the ranges, and removes those inside another range. The result is disjoint, because two prefix or key ranges are always nested or disjoint.
 fn apart(mut ranges: Vec<EpkRange>) -> Vec<EpkRange> {
     ranges.sort_by(|left, right| left.start().cmp(right.start()).then_with(|| right.end().cmp(left.end())));
     let mut apart: Vec<EpkRange> = Vec::new();

@@ -1,4 +1,4 @@
-//! Tests routes against the documented routing table, and 10,000 random designs against a scan of all keys.
+//! Tests routes against the documented routing table. Also tests 10,000 random designs against a scan of all keys.
 
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ fn count(levels: &[Fixed<'_>], map: &PartitionMap) -> (RouteClass, usize) {
     (route.class, route.partitions())
 }
 
-/// Returns a map of four partitions of equal width, and the same map after a split between two of the tenant's keys.
+/// Returns a map of four partitions of equal width. Also returns the same map after a split between two keys of the tenant.
 fn maps() -> [PartitionMap; 2] {
     let four = PartitionMap::even(4);
     let mut five = four.clone();
@@ -98,7 +98,7 @@ fn rt_9_too_many_values_are_filtered_in_the_response() {
     assert_eq!((none.class, none.touched.len()), (RouteClass::Empty, 0));
 }
 
-/// A random design of a container with one to three levels, with its keys, the bounds between its partitions, and a query.
+/// A random design of a container with one to three levels: its keys, the bounds between its partitions, and a query.
 #[derive(Clone, Debug)]
 struct Design {
     depth: usize,
@@ -154,7 +154,7 @@ proptest! {
         for key in &design.keys {
             let epk = Epk::of(&levels(*key, design.depth));
             let times = route.touched.iter().filter(|touched| touched.range.contains(&epk)).count();
-            // The query reads exactly the keys that match the conditions on the narrowing levels, each of them once.
+            // The query reads exactly the keys that match the conditions on the narrowing levels, and reads each of them once.
             prop_assert_eq!(times, usize::from(accepted(key, route.depth)), "{:?}", key);
         }
         for touched in &route.touched {

@@ -9,7 +9,7 @@ use crate::record::{FileError, Result};
 /// The columns that every file contains before the property columns.
 pub(super) const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 
-/// The maximum number of properties in a file. Each line has a cell for every property, even if the entity lacks it.
+/// The maximum number of properties in a file. Every line has a cell for each property, even if the entity lacks it.
 const PROPERTIES: usize = 10_000;
 
 /// The properties that have columns, in the order in which they were added.
@@ -41,7 +41,7 @@ impl Columns {
         columns
     }
 
-    /// Adds a column for each of the entity's properties that does not have one yet, up to 10,000 columns.
+    /// Adds a column for each property of the entity that does not have one yet. The maximum is 10,000 columns.
     pub fn add(&mut self, entity: &TableEntity) {
         for (name, _) in entity.iter() {
             if self.position(name).is_some() {

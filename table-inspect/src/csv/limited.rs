@@ -1,4 +1,4 @@
-//! An input wrapper that counts lines, fails on an overlong record, and detects an unclosed quote at the end of the input.
+//! An input wrapper that counts lines and rejects records that are too long. It also detects an unclosed quote at the end of the input.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The maximum size of one record, in bytes, larger than any entity.
 pub(super) const RECORD: usize = 4 << 20;
 
-/// Lines appended to the input to detect an unclosed quote. If the quote of the last cell is closed, they become separate records; otherwise, they become part
-/// of that cell.
+/// Lines appended to the input to detect an unclosed quote.
+///
+/// If the last cell has an unclosed quote, the lines become part of that cell. Otherwise, they become separate records.
 const AFTER: &[u8] = b"\n\0\n";
 
 /// The state shared between a reader and its [`Limited`] input.
@@ -24,7 +25,7 @@ struct State {
     /// The number of bytes from [`AFTER`] that have been read.
     after: usize,
     is_behind_return: bool,
-    /// The line breaks that have been read but not counted. Each consists of the offset of its last byte, and `true` for CR LF.
+    /// The line breaks that have been read but not counted. Each has the offset of its last byte, and `true` for CR LF.
     ends: VecDeque<(u64, bool)>,
     /// The number of the line that ends at the first uncounted line break, counted from 1.
     line: u64,
@@ -49,7 +50,7 @@ impl Watch {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if a reader at `position` has read past the original input and the line break appended to it.
+    /// Returns `true` if a reader at `position` has read past the original input. The first appended line break still counts as input.
     pub(super) fn is_beyond(&self, position: u64) -> bool {
         let state = self.state();
         state.after > 0 && position > state.offset + 1
@@ -70,11 +71,11 @@ impl Watch {
         self.state().left == 0
     }
 
-    /// Returns the line number of the record that starts at the given offset. Line breaks at this offset are skipped first. Offsets must be passed in ascending
-    /// order.
+    /// Returns the line number of the record that starts at the given offset. Line breaks at this offset are skipped first. The offsets of successive calls
+    /// must be ascending.
     pub(super) fn line_at(&self, start: u64) -> u64 {
         let (mut state, mut at) = (self.state(), start);
-        // The CSV reader ends a record at CR, so after CR LF, the next record appears to start with LF.
+        // The CSV reader ends a record at CR. After CR LF, the next record therefore appears to start with LF.
         while let Some((end, is_pair)) = state.ends.front().copied() {
             if end < at {
                 state.line += 1;

@@ -12,8 +12,9 @@ use crate::csv::limited::{Limited, Watch};
 use crate::record::{FileError, Record, Rejected, Result};
 use crate::value;
 
-/// The maximum number of properties per record. No store accepts more. Each new property name is compared with all others of the entity, so the time to read a
-/// record is quadratic in this number.
+/// The maximum number of properties per record. No store accepts more.
+///
+/// Each new property name is compared with all other names of the entity. The time to read a record is therefore quadratic in this number.
 const MOST_PROPERTIES: usize = Limits::UNLIMITED.properties;
 
 /// The types of columns without a `@type` column.
@@ -21,11 +22,11 @@ const MOST_PROPERTIES: usize = Limits::UNLIMITED.properties;
 pub struct Types {
     /// The types of individual properties, by name.
     pub named: Vec<(String, EdmType)>,
-    /// For columns not in `named`: `true` to guess the type of each value, `false` to read all values as strings.
+    /// Determines the type of a column that is not in `named`. If `true`, the type of each value is guessed. If `false`, all values are strings.
     pub guess: bool,
 }
 
-/// An iterator over the records in a CSV file. It keeps one record in memory, of at most 4 MiB.
+/// An iterator over the records in a CSV file. It keeps one record of at most 4 MiB in memory.
 #[expect(missing_debug_implementations, reason = "contains a reader without `Debug`")]
 pub struct CsvReader<R: Read> {
     reader: csv::Reader<Limited<R>>,
@@ -39,7 +40,7 @@ pub struct CsvReader<R: Read> {
 enum Column {
     PartitionKey,
     RowKey,
-    /// A type column, or a column of values set only by the store.
+    /// A type column, or a column whose values only the store sets.
     Ignored,
     /// A column without a name, whose cells must be empty.
     Unnamed,
@@ -54,12 +55,13 @@ impl<R: Read> CsvReader<R> {
     /// Reads the header of a comma-separated file.
     ///
     /// # Errors
-    /// `Refused` if a key column is missing, a column occurs twice, or a type column has no value column; `Io` if the input cannot be read.
+    /// - `Refused` if a key column is missing, a column occurs twice, or a type column has no value column.
+    /// - `Io` if the input cannot be read.
     pub fn new(input: R, types: Types) -> Result<Self> {
         Self::separated(input, b',', types)
     }
 
-    /// Reads the header of a file with the given cell separator, such as a tab for cells copied from a spreadsheet.
+    /// Reads the header of a file with the given cell separator. For example, cells copied from a spreadsheet are separated by tabs.
     ///
     /// # Errors
     /// Any error from [`new`](Self::new).
@@ -125,7 +127,7 @@ impl<R: Read> CsvReader<R> {
             "RowKey" => Column::RowKey,
             "" => Column::Unnamed,
             "Timestamp" | "odata.etag" => Column::Ignored,
-            // Some programs export an entity's ETag under this name. If the file has a type column for it, it is an ordinary property.
+            // Some programs export the ETag of an entity under this name. If the file has a type column for it, it is an ordinary property.
             "ETag" if !positions.contains_key("ETag@type") => Column::Ignored,
             name if name.strip_suffix(TYPE).is_some_and(|property| positions.contains_key(property)) => {
                 Column::Ignored
@@ -151,7 +153,7 @@ impl<R: Read> CsvReader<R> {
         self.header.iter().any(|column| matches!(column, Column::Property { name, .. } if name == property))
     }
 
-    /// Returns the type of a cell: the type in its `@type` column, otherwise the type given by the caller, otherwise a guessed type or a string.
+    /// Returns the type of a cell. It comes from the `@type` column, or else from the caller. Otherwise, it is guessed, or is a string.
     fn type_of(&self, name: &str, declared: &str, text: &str) -> Result<EdmType, String> {
         if !declared.is_empty() {
             return value::type_of(declared).ok_or_else(|| format!("`{declared}` is not an Edm type"));
@@ -206,7 +208,7 @@ impl<R: Read> CsvReader<R> {
         for (at, column) in self.header.iter().enumerate() {
             let Column::Property { name, types } = column else { continue };
             let (text, declared) = (text(at)?, types.map_or(Ok(""), text)?);
-            // An empty cell without a type means an absent property.
+            // An empty cell without a type means that the property is absent.
             if text.is_empty() && declared.is_empty() {
                 continue;
             }

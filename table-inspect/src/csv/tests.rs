@@ -1,4 +1,4 @@
-//! Tests that CSV files can be written and read back without loss, and that invalid cells are rejected.
+//! Tests that CSV files can be written and read back without loss. Also tests that invalid cells are rejected.
 
 use table_core::{EdmType, TableEntity, Value};
 
@@ -134,7 +134,7 @@ fn a_file_without_keys_or_with_a_column_twice_is_refused() {
     assert!(refused("PartitionKey,RowKey,A,A\n").contains("column 4 of the CSV repeats the name `A`"));
 }
 
-/// Tests that the time to read a file is not quadratic in its number of columns. Otherwise, 1.6 * 10^11 pairs of names would be compared, which exceeds the
+/// Tests that the time to read a file is not quadratic in its number of columns. If it were, 1.6 * 10^11 pairs of names would be compared, which exceeds the
 /// time limit.
 #[test]
 fn a_file_of_many_columns_is_read_in_time() {

@@ -37,10 +37,12 @@ impl<W: Write> CsvWriter<W> {
         Ok(())
     }
 
-    /// Writes one entity. An absent property has an empty value and an empty type; an empty string has only an empty value.
+    /// Writes one entity. For an absent property, the value and the type are empty. For an empty string, only the value is empty.
     ///
     /// # Errors
-    /// `Refused` if a property has no column, because an export must not lose values, or if [`Columns::check`] fails; `Io` if the output fails.
+    /// - `Refused` if a property has no column, because an export must not lose values.
+    /// - `Refused` if [`Columns::check`] fails.
+    /// - `Io` if the output fails.
     pub fn write(&mut self, entity: &TableEntity) -> Result<()> {
         self.begin()?;
         let (partition, row) = (entity.key().partition_key.as_str(), entity.key().row_key.as_str());
@@ -68,7 +70,8 @@ impl<W: Write> CsvWriter<W> {
     /// Writes the header if no entity has been written. Returns the output.
     ///
     /// # Errors
-    /// `Refused` if [`Columns::check`] fails; `Io` if the output fails.
+    /// - `Refused` if [`Columns::check`] fails.
+    /// - `Io` if the output fails.
     pub fn finish(mut self) -> Result<W> {
         self.begin()?;
         self.out.into_inner().map_err(|error| error.into_error().into())

@@ -1,5 +1,6 @@
-//! Protection of wide entities and sequences from plain writes. Their schemas declare no derived rows, but a plain write could replace a single part of an
-//! entity, or rewind a sequence.
+//! Protection of wide entities and sequences from plain writes.
+//!
+//! Their schemas declare no derived rows. A plain write could nevertheless replace a single part of a wide entity, or rewind a sequence.
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +19,7 @@ use crate::derived::stored_parts::stored_parts;
 use crate::error::{Error, Result};
 use crate::keys;
 
-/// The `RowKey` prefix of a sequence's row, followed by the sequence's name.
+/// The `RowKey` prefix of the row of a sequence. The name of the sequence follows.
 const SEQUENCE: &str = "\u{FFFC}sequence_";
 /// The property with a sequence's next number.
 const NEXT: &str = "Next";
@@ -26,7 +27,7 @@ const NEXT: &str = "Next";
 /// The `WriteId`s of parts of wide entities, by RowKey.
 type Parts = BTreeMap<String, Uuid>;
 
-/// The stored parts of wide entities affected by a set of writes.
+/// The stored parts of the wide entities that a set of writes affects.
 #[derive(Default)]
 struct Stored {
     parts: Parts,
@@ -34,14 +35,17 @@ struct Stored {
     etags: HashMap<String, ETag>,
 }
 
-/// Checks that a set of writes to a partition leaves its wide entities complete and does not rewind a sequence. Returns the writes grouped into units, each of
-/// which must be sent in one transaction. All writes to one wide entity form a unit, and every other write forms a separate unit.
+/// Checks a set of writes to a partition. They must leave wide entities complete, and must not rewind a sequence.
 ///
-/// The writes may delete all parts of a wide entity, change properties of its parts, or replace all its parts with the parts of another write. The returned
-/// writes to parts and sequences are conditional on the versions that were read, because the rows may change before the writes are sent.
+/// Returns the writes grouped into units. Each unit must be sent in one transaction. All writes to one wide entity form a unit, and every other write is a unit
+/// of its own.
+///
+/// The writes may delete all parts of a wide entity, change properties of its parts, or replace all its parts with the parts of another write. The rows may
+/// change before the writes are sent. The returned writes to parts and sequences are therefore conditional on the versions that were read.
 ///
 /// # Errors
-/// `Derived`, naming the wide entity or the sequence, if the check fails. Any error from the store.
+/// - `Derived` if the check fails. The error names the wide entity or the sequence.
+/// - Any error from the store.
 pub async fn guard_writes(
     store: &DynTableStore,
     table: &TableName,
@@ -108,8 +112,9 @@ impl Stored {
     }
 }
 
-/// Makes a write conditional on the state that was read. The row must still have the ETag in `state`, or must still be absent if `state` is `None`. A write
-/// that already has a condition keeps it.
+/// Makes a write conditional on the state that was read. A write that already has a condition keeps it.
+///
+/// If `state` is an ETag, the row must still have it. If `state` is `None`, the row must still be absent.
 ///
 /// ```
 /// use table_core::row::RowWriter;
@@ -137,8 +142,9 @@ pub fn require_state(kind: &mut OperationKind, state: Option<ETag>) {
     };
 }
 
-/// Checks that a write to a sequence's row neither lowers nor removes its next number. Returns the stored row's ETag, `Some(None)` if no row is stored, or
-/// `None` if the operation does not set the next number.
+/// Checks that a write to the row of a sequence neither lowers nor removes its next number.
+///
+/// Returns the ETag of the stored row, or `Some(None)` if no row is stored. Returns `None` if the operation does not set the next number.
 async fn refuse_lowered(
     store: &DynTableStore,
     table: &TableName,
@@ -173,8 +179,9 @@ async fn refuse_lowered(
     )))
 }
 
-/// Returns the ETag of a stored row that is not a part but has the RowKey of a new part, or `None` if no row is stored. Such rows are read one by one, because
-/// an entity's range can contain many rows that are not parts.
+/// Returns the ETag of a stored row that is not a part, although a new part has its RowKey. Returns `None` if no row is stored.
+///
+/// Such rows are read one at a time, because the range of an entity can contain many rows that are not parts.
 async fn etag_of_plain(
     store: &DynTableStore,
     table: &TableName,
@@ -215,7 +222,7 @@ fn of<'a>(parts: &'a Parts, base: &str) -> BTreeMap<&'a str, Uuid> {
     parts.iter().filter(|(row_key, _)| is_of(row_key)).map(|(key, write)| (key.as_str(), *write)).collect()
 }
 
-/// Returns `true` if the parts were changed and are now inconsistent: they have different `WriteId`s, or parts with the same `WriteId` are missing.
+/// Returns `true` if the parts were changed and are now inconsistent. They then have different `WriteId`s, or parts with the same `WriteId` are missing.
 fn is_torn(before: &BTreeMap<&str, Uuid>, after: &BTreeMap<&str, Uuid>) -> bool {
     let Some(one) = after.values().next() else { return false };
     let is_mixed = after.values().any(|write| write != one);

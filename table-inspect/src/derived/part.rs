@@ -1,4 +1,4 @@
-//! Parts of wide entities, which consist of several rows replaced and deleted together.
+//! Parts of wide entities. A wide entity consists of several rows, which are replaced and deleted together.
 
 use table_core::query::EntityRef;
 use table_core::{TableEntity, Value, ValueRef};
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 /// The property that identifies a write. All parts stored by the same write have the same value.
 pub(super) const WRITE_ID: &str = "WriteId";
 
-/// A row that is a part of a wide entity: it has a `WriteId`, and its RowKey ends with `_01`, `_02` and so on.
+/// A row that is a part of a wide entity. It has a `WriteId`, and its RowKey ends with `_01`, `_02` and so on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WidePart<'a> {
     /// The RowKey of the wide entity.
@@ -37,7 +37,7 @@ impl<'a> WidePart<'a> {
     }
 }
 
-/// Returns the RowKey of the wide entity and the number of the part, or `None` if this cannot be the RowKey of a part.
+/// Returns the RowKey of the wide entity, and the number of the part. Returns `None` if `row_key` cannot be the RowKey of a part.
 #[must_use]
 pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
     let (base, number) = row_key.rsplit_once('_')?;
@@ -49,7 +49,7 @@ pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
 /// Checks that a row does not replace a part of a wide entity with a part from another write. Other properties of the part may change.
 ///
 /// # Errors
-/// `Derived`, with the wide entity's key, if the check fails and `bypass_derived` is `false`.
+/// `Derived` if the check fails and `bypass_derived` is `false`. The error contains the key of the wide entity.
 pub fn refuse_torn_part(stored: &TableEntity, row: &TableEntity, bypass_derived: bool) -> Result<()> {
     let write = match stored.get(WRITE_ID) {
         Some(write @ Value::Guid(_)) if !bypass_derived => write,

@@ -1,4 +1,4 @@
-//! Reading of the stored parts of wide entities.
+//! Reads the stored parts of wide entities.
 
 #[cfg(test)]
 mod tests;
@@ -16,7 +16,8 @@ use crate::error::Result;
 /// A filter for all rows with a `WriteId`.
 const HAS_WRITE: &str = "WriteId ge guid'00000000-0000-0000-0000-000000000000'";
 
-/// Returns one `RowKey` range for each wide entity that rows with these `RowKey`s may belong to, sorted by lower bound. A range covers all parts of its entity.
+/// Returns one `RowKey` range for each wide entity to which rows with these `RowKey`s may belong. The ranges are sorted by lower bound. A range covers all
+/// parts of its entity.
 fn ranges(row_keys: &[&str]) -> Vec<(String, String)> {
     let bases: BTreeSet<_> = row_keys.iter().filter_map(|row_key| Some(part_of(row_key)?.0)).collect();
     let range = |base: &str| (format!("{base}_"), format!("{base}_99"));
@@ -25,12 +26,13 @@ fn ranges(row_keys: &[&str]) -> Vec<(String, String)> {
     ranges
 }
 
-/// Reads the stored parts of all wide entities that rows with these `RowKey`s may belong to, with the `WriteId` and ETag of each part. May also return parts of
-/// other wide entities. Sends no request if none of the rows can be a part. A missing table has no parts.
+/// Reads the stored parts of all wide entities to which rows with these `RowKey`s may belong. Each part has its `WriteId` and ETag.
 ///
-/// On a store with key order, one query covers all remaining ranges. It is abandoned after an empty page, or after a page that ends before the next unread
-/// range. A new query then starts at that range. This limits the number of pages to twice the number of ranges, plus the pages within the ranges, regardless of
-/// the rows between them.
+/// The result may also contain parts of other wide entities. If none of the rows can be a part, no request is sent. A missing table has no parts.
+///
+/// On a store with key order, one query covers all remaining ranges. It is abandoned after an empty page, and after a page that ends before the next unread
+/// range. A new query then starts at that range. The number of pages is therefore at most twice the number of ranges, plus the pages within the ranges, however
+/// many rows are between them.
 ///
 /// ```
 /// use table_core::{BlockOn, DynTableStore, Engine, PartitionKey, TableEntity, TableName, TableStoreExt, Value};
@@ -60,7 +62,7 @@ pub async fn stored_parts(
     let (mut stored, mut ranges) = (BTreeMap::new(), ranges(row_keys));
     let is_ordered = store.capabilities().ordered;
     let most = ranges.iter().map(|(_, upper)| upper).max_by(|one, other| order::compare(one, other)).cloned();
-    // `false` while a query covers only one range, which is the case on unordered stores and after an empty page.
+    // `false` while a query covers only one range. This is the case on unordered stores, and after an empty page.
     let mut covers_rest = is_ordered;
     while let Some((lower, own)) = ranges.first().cloned() {
         let upper = most.clone().filter(|_| covers_rest).unwrap_or(own);
@@ -91,9 +93,9 @@ pub async fn stored_parts(
             let is_within =
                 |last| ranges.first().is_some_and(|(lower, _)| order::compare(lower, last).is_le());
             match last {
-                // The next range starts after this page, or no range is left.
+                // The next range starts after this page, or no range remains.
                 Some(last) if covers_rest && !is_within(last) => break,
-                // The rows after this empty page may all be between two ranges, so the next query covers only one range.
+                // The rows after this empty page may all be between two ranges. The next query therefore covers only one range.
                 None if covers_rest => {
                     covers_rest = false;
                     break;

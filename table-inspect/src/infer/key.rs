@@ -1,4 +1,4 @@
-//! Splitting of keys into literals and parts.
+//! Splits keys into literals and parts.
 
 use crate::infer::part::Codec;
 
@@ -42,7 +42,7 @@ pub(super) fn pieces(keys: &[&str]) -> Vec<Piece> {
     pieces
 }
 
-/// If no value of a text part contains the first character of the literal after the part, changes the part's codec to exclude this character.
+/// Changes the codec of each text part that never contains the first character of the next literal. The new codec excludes this character.
 fn end_texts(pieces: &mut [Piece]) {
     for at in 1..pieces.len() {
         let (front, behind) = pieces.split_at_mut(at);
@@ -109,7 +109,9 @@ fn split(keys: &[&str], separator: &str, count: usize) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the longest common prefix of the keys that ends at a separator, or directly before a number that ends every key.
+/// Returns the common prefix of the keys, up to a suitable end.
+///
+/// If the keys differ only in a number at their end, the prefix ends before this number. Otherwise, it ends at its last separator.
 fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     let Some(first) = keys.first() else { return "" };
     let mut prefix = *first;
@@ -128,8 +130,9 @@ fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     digits.trim_end_matches(|last: char| last.is_alphanumeric())
 }
 
-/// Splits off the GUID at the end of each key, because its hyphens would otherwise be treated as separators. Returns `None` unless every key ends in the same
-/// separator and a GUID.
+/// Splits off the GUID at the end of each key. Otherwise, its hyphens would be treated as separators.
+///
+/// Returns `None` unless every key ends in the same separator and a GUID.
 fn before_guid<'a>(keys: &[&'a str]) -> Option<(Vec<&'a str>, String, Vec<&'a str>)> {
     let ends = keys
         .iter()

@@ -1,11 +1,11 @@
-//! Grouping of rows into kinds by `EntityType` and key prefix.
+//! Groups rows into kinds by `EntityType` and key prefix.
 
 use std::collections::BTreeMap;
 
 use table_core::schema::ENTITY_TYPE;
 use table_core::{TableEntity, Value};
 
-/// The maximum number of key prefixes treated as kinds. If there are more prefixes, they are treated as values.
+/// The maximum number of key prefixes that are treated as kinds. If there are more, they are treated as values.
 const KINDS: usize = 12;
 
 /// The rows of one kind.
@@ -19,7 +19,7 @@ pub struct Group<'a> {
     pub rows: Vec<&'a TableEntity>,
 }
 
-/// Returns the kinds, most frequent first, and the rows that belong to no kind because too few other rows are similar.
+/// Returns the kinds, most frequent first. Also returns the rows that belong to no kind, because too few other rows are similar.
 pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
     let mut by_type: BTreeMap<Option<&str>, Vec<&TableEntity>> = BTreeMap::new();
     for row in rows {
@@ -48,7 +48,8 @@ pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>)
     (kinds, rare.into_iter().flat_map(|group| group.rows).collect())
 }
 
-/// Splits a group by the words after its key prefix, if a few repeated words cover at least 90% of the rows. Such words are literals of the schema, not values.
+/// Splits a group by the words after its key prefix. This requires that a few repeated words cover at least 90% of the rows. Such words are literals of the
+/// schema instead of values.
 fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
     for row in &rows {
@@ -75,7 +76,7 @@ fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<
     }
 }
 
-/// Separates rows with constant words as keys, such as a `sentinel` row in each partition, from rows whose keys start with a digit.
+/// Separates rows whose keys are constant words from rows whose keys start with a digit. An example of a constant word is a `sentinel` row in each partition.
 fn split_constants<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
     for row in &rows {
@@ -99,8 +100,9 @@ fn split_constants<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut 
     groups.push(Group { kind: None, prefix, rows: others });
 }
 
-/// Returns the leading letters of a string with the separators after them. If no separators follow, returns the entire string if it consists only of letters,
-/// otherwise an empty string.
+/// Returns the letters at the start of a string, with the separators after them.
+///
+/// If no separators follow, returns the entire string if it consists only of letters. Otherwise, returns an empty string.
 fn word(text: &str) -> &str {
     let letters = text.find(|character: char| !character.is_ascii_alphabetic()).unwrap_or(text.len());
     let behind = text.get(letters..).unwrap_or_default();

@@ -18,15 +18,15 @@ const TYPES: [&str; 9] = ["Self", "Option", "Some", "None", "Vec", "String", "Da
 #[derive(Debug, Default)]
 pub(super) struct Names {
     taken: HashSet<String>,
-    /// For each name that was requested repeatedly, the next number to append.
+    /// For each name that was requested more than once, the next number to append.
     next: HashMap<String, usize>,
 }
 
 impl Names {
-    /// Returns an unused name: the given one, with a number appended if it is already used.
+    /// Returns an unused name. This is the given name, with a number appended if it is already used.
     pub(super) fn take(&mut self, name: &str) -> String {
         let name = match name {
-            // The original text contains no character that is allowed in a name.
+            // The original text has no character that is allowed in a name.
             "" => "property".to_owned(),
             name if KEYWORDS.contains(&name) => format!("{name}_"),
             name => name.to_owned(),
@@ -69,7 +69,8 @@ pub(super) fn snake(text: &str) -> String {
             }
             continue;
         }
-        // A word starts at an upper-case letter after another character, and at the last of several upper-case letters if a lower-case letter follows.
+        // A word starts at an upper-case letter that follows another character. In a run of upper-case letters, the last one also starts a word if a lower-case
+        // letter follows it.
         let ends_capitals = characters.peek().is_some_and(char::is_ascii_lowercase);
         let begins = character.is_ascii_uppercase()
             && before.is_some_and(|before: char| !before.is_ascii_uppercase() || ends_capitals);

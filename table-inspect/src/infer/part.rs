@@ -1,10 +1,10 @@
-//! Recognition of key part codecs. A codec is recognised only if it reproduces the encoded value of every row.
+//! Recognises the codecs of key parts. A codec is recognised only if it reproduces the encoded value of every row.
 
 use chrono::{NaiveDate, NaiveDateTime};
 use table_core::ticks;
 use uuid::Uuid;
 
-/// The years in which ticks and dates are recognised. A number that would denote a time in any other year is treated as an ordinary number.
+/// The years in which ticks and dates are recognised. If a number would be a time in any other year, it is treated as an ordinary number.
 const YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
 
 /// The codec of a key part.
@@ -31,7 +31,7 @@ pub enum Codec {
 }
 
 impl Codec {
-    /// Returns the codec that reproduces all these strings, if any.
+    /// Returns the codec that reproduces all these strings. Returns `None` if there is no such codec.
     pub(super) fn of(texts: &[&str]) -> Option<Self> {
         let all = |is: fn(&str) -> bool| texts.iter().all(|text| is(text));
         let width = texts.first()?.len();
@@ -97,7 +97,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` for time codecs, which encode consecutive times as adjacent values.
+    /// Returns `true` for time codecs. They encode consecutive times as adjacent values.
     pub(super) const fn follows_time(&self) -> bool {
         matches!(self, Self::Ticks | Self::InvertedTicks | Self::Pattern(_))
     }
@@ -129,7 +129,7 @@ fn is_recent(count: u64) -> bool {
     ticks::to_datetime(count).is_some_and(|instant| YEARS.contains(&chrono::Datelike::year(&instant)))
 }
 
-/// Returns the date pattern that matches all these strings, if any.
+/// Returns the date pattern that matches all these strings, or `None` if no pattern does.
 fn pattern(texts: &[&str]) -> Option<&'static str> {
     /// Declaration patterns and the corresponding chrono formats.
     const PATTERNS: [(&str, &str); 8] = [
@@ -150,7 +150,7 @@ fn pattern(texts: &[&str]) -> Option<&'static str> {
     PATTERNS.iter().find(|pattern| fits(pattern)).map(|(pattern, _)| *pattern)
 }
 
-/// Returns `true` if the text is a date that formats back to the same text. chrono alone would also accept numbers with blanks and signs.
+/// Returns `true` if the text is a date, and formatting this date yields the same text. Without this check, chrono would accept numbers with blanks and signs.
 fn is_date(text: &str, pattern: &str, format: &str) -> bool {
     let instant = if !contains_hour(pattern) {
         NaiveDate::parse_from_str(text, format).ok().and_then(|date| date.and_hms_opt(0, 0, 0))

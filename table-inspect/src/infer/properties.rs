@@ -1,4 +1,4 @@
-//! Inference of a kind's properties: names, types, and repetition of key parts.
+//! Infers the properties of a kind: their names and types, and which of them repeat a key part.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use table_core::{EdmType, TableEntity, Value};
 use crate::infer::key::Piece;
 use crate::infer::part::Codec;
 
-/// The maximum number of properties that are declared. In tables that use values as property names, each row would otherwise add a property.
+/// The maximum number of properties that are declared. If a table uses values as property names, each row would otherwise add a property.
 const PROPERTIES: usize = 1_000;
 
 /// A property of a kind.
@@ -55,7 +55,7 @@ pub(super) fn of(rows: &[&TableEntity], has_kind: bool, notes: &mut Vec<String>)
     whole.map(|(name, values)| property(rows.len(), name, values, chunked.contains(name), notes)).collect()
 }
 
-/// Returns the names of values that are split into chunks: in every row, each chunk of the value except the last is full.
+/// Returns the names of values that are split into chunks. In every row, each chunk of such a value except the last must be full.
 fn chunked<'a>(rows: &[&'a TableEntity], names: &HashSet<&'a str>) -> HashSet<&'a str> {
     let has_second = |name: &&&str| names.contains(format!("{name}1").as_str());
     let mut bases: HashSet<&str> = names.iter().filter(has_second).copied().collect();
@@ -63,7 +63,7 @@ fn chunked<'a>(rows: &[&'a TableEntity], names: &HashSet<&'a str>) -> HashSet<&'
         if bases.is_empty() {
             break;
         }
-        // For each of these values, the number of properties in the row whose names consist of the value's name and a number.
+        // Counts, for each of these values, the properties of the row whose names are the value's name and a number.
         let mut numbered: HashMap<&str, usize> = HashMap::new();
         for (name, _) in row.iter() {
             if bases.contains(name) {
@@ -85,7 +85,7 @@ fn chunked<'a>(rows: &[&'a TableEntity], names: &HashSet<&'a str>) -> HashSet<&'
     bases
 }
 
-/// Returns `true` if all numbered properties of a value are its chunks, and each chunk except the last is full.
+/// Returns `true` if all numbered properties of a value are its chunks. Each chunk except the last must be full.
 fn are_chunks(row: &TableEntity, base: &str, numbered: usize) -> bool {
     let name = |at: usize| if at == 0 { base.to_owned() } else { format!("{base}{at}") };
     let chunks: Vec<_> = (0..).map_while(|at| row.get(&name(at))).collect();
@@ -93,7 +93,7 @@ fn are_chunks(row: &TableEntity, base: &str, numbered: usize) -> bool {
     numbered == before_last && chunks.iter().take(before_last).all(|chunk| is_full(chunk))
 }
 
-/// Returns `true` if a chunk has the maximum size of 64 KiB. A full text chunk may also be one code unit shorter, if a surrogate pair would not fit.
+/// Returns `true` if a chunk has the maximum size of 64 KiB. A full text chunk may be one code unit shorter if a surrogate pair would not fit.
 fn is_full(chunk: &Value) -> bool {
     match chunk {
         Value::Binary(bytes) => bytes.len() == 65_536,
@@ -120,7 +120,7 @@ fn property(
     Property { name: name.to_owned(), field: String::new(), edm, optional, is_chunked, values }
 }
 
-/// If a property equals a key part in every row, uses the property's field for the key part.
+/// Uses the property's field for the key part if the property equals the key part in every row.
 pub(super) fn unify(piece: &mut Piece, properties: &mut [Property]) {
     let Piece::Part { field, codec, texts, is_property } = piece else { return };
     let is_same = |property: &Property| {
@@ -135,7 +135,7 @@ pub(super) fn unify(piece: &mut Piece, properties: &mut [Property]) {
     }
 }
 
-/// Returns `true` if the codec encodes this value as `text`, and a field of the codec's type can be stored as a property of the value's type.
+/// Returns `true` if the codec encodes this value as `text`. A field of the codec's type must also be storable as a property of the value's type.
 fn writes(codec: &Codec, value: &Value, text: &str) -> bool {
     match (codec, value) {
         (Codec::Text | Codec::Without(_), Value::String(value)) => value == text,

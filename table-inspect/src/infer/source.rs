@@ -1,4 +1,4 @@
-//! Formatting of inferred declarations as Rust source code.
+//! Formats inferred declarations as Rust source code.
 
 use std::fmt;
 
@@ -60,10 +60,10 @@ impl Inference {
     }
 }
 
-/// Returns the `allow` attribute for lints that an existing table's layout may violate, although new declarations should satisfy them.
+/// Returns the `allow` attribute for lints that the layout of an existing table may violate. New declarations should satisfy these lints.
 fn allow(kind: &Kind) -> String {
     let mut parts = kind.partition_key.iter().filter(|piece| matches!(piece, Piece::Part { .. }));
-    // A PartitionKey without parts also counts as hot, because it puts all rows in one partition.
+    // A PartitionKey without parts also counts as hot, because all rows are then in one partition.
     let is_hot = parts.all(|piece| matches!(piece, Piece::Part { codec, .. } if codec.follows_time()));
     if is_hot {
         ", allow(hot_partition, reason = \"the layout of existing rows\")".to_owned()

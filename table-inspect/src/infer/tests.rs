@@ -70,10 +70,10 @@ fn person_names_are_texts_and_zero_padded_numbers_keep_their_width() {
     assert!(infer("Numbers", &plain).to_string().contains("#[row_key(unpadded(number))]"));
 }
 
-/// Tests that the time and the declaration do not grow with the number of property names.
+/// Tests that neither the time nor the declaration grows with the number of property names.
 #[test]
 fn rows_with_new_property_names_are_declared_up_to_a_limit() {
-    // These characters cannot be in the name of a field, so all fields have the same name with different numbers.
+    // The name of a field cannot contain these characters. All fields therefore have the same name with different numbers.
     let character = |number: u32| char::from_u32(0x4E00 + number).unwrap();
     let rows: Vec<_> = (0..2_000)
         .map(|n| {
@@ -109,7 +109,7 @@ fn names_that_end_with_digits_are_chunks_only_of_a_full_value() {
     };
     let joined = [("Data".to_owned(), true), ("Line1".to_owned(), false)];
     assert_eq!(named(&chunks("rest")), joined);
-    // A row that lacks the entire value has no effect, but a row that lacks only a chunk does.
+    // A row without the entire value has no effect. A row that lacks only a chunk does.
     let mut rows = chunks("rest");
     rows.push(row("p", "0003", &[("Line1", "a".into())]));
     assert_eq!(named(&rows), joined);

@@ -1,4 +1,4 @@
-//! The encoded values accepted by a condition on a key part, and the key range that contains them.
+//! The encoded values that a condition on a key part accepts, and the key range that contains them.
 
 use std::ops::Bound;
 
@@ -31,7 +31,10 @@ impl Accepted {
     /// Returns the encoded values accepted by a condition.
     ///
     /// # Errors
-    /// `Condition` if the part cannot have the given value, does not support the given prefix, or has no order for the given range.
+    /// `Condition` in these cases:
+    /// - The part cannot have the given value.
+    /// - The part does not support the given prefix.
+    /// - A range is given, but the part has no order.
     pub(super) fn new(piece: &StoredPiece, values: &Values) -> Result<Self> {
         let StoredPiece::Part { source, codec, form } = piece else { return Ok(Self::Prefix(String::new())) };
         let name = name_of(source);
@@ -57,13 +60,13 @@ impl Accepted {
         }
     }
 
-    /// Returns `true` if the condition accepts `text`, an encoded value of the part.
+    /// Returns `true` if the condition accepts `text`. `text` must be an encoded value of the part.
     pub(super) fn accepts(&self, text: &str, form: &Form) -> bool {
         match self {
             Self::One(one) => one == text,
             Self::Prefix(prefix) => text.starts_with(prefix),
             Self::Between { first, last } => {
-                // A bound can be a prefix of several fixed-width values, such as all stamps with the same timestamp.
+                // A bound can be a prefix of several fixed-width values. For example, all stamps with one timestamp share a prefix.
                 let is_at = |bound: &str| form.is_fixed() && text.starts_with(bound);
                 first.as_ref().is_none_or(|first| order::compare(first, text).is_le())
                     && last.as_ref().is_none_or(|last| order::compare(text, last).is_le() || is_at(last))
@@ -71,8 +74,9 @@ impl Accepted {
         }
     }
 
-    /// Returns a range of all keys that consist of `prefix`, an accepted value of this part, and values of the pieces in `behind`. It may also contain other
-    /// keys.
+    /// Returns a range that contains all accepted keys. It may also contain others.
+    ///
+    /// An accepted key consists of `prefix`, an accepted value of this part, and values of the pieces in `behind`.
     pub(super) fn range(&self, prefix: &str, form: &Form, behind: &[StoredPiece]) -> TextRange {
         let (first, last) = match self {
             Self::One(text) => return TextRange::prefix(&format!("{prefix}{text}")),
@@ -97,8 +101,9 @@ impl Accepted {
     }
 }
 
-/// Returns `true` if keys sort by this part regardless of the pieces after it. Otherwise, a key may sort after a key with a greater value: in keys such as
-/// `name_id`, `ab_` sorts after `abZ_`.
+/// Returns `true` if keys sort by this part, whatever the pieces after it contain.
+///
+/// Otherwise, a key may sort after a key with a greater value. For example, in keys such as `name_id`, `ab_` sorts after `abZ_`.
 fn keeps_order(form: &Form, behind: &[StoredPiece]) -> bool {
     form.is_fixed()
         || match behind.first() {

@@ -1,4 +1,4 @@
-//! Conversion of key parts between their encoded and human-readable values, such as `223` for `000223`, or a timestamp for inverted ticks.
+//! Converts key parts between their encoded and human-readable values. For example, `000223` becomes `223`, and inverted ticks become a timestamp.
 
 use table_core::key::codec::{Escaped, Form, KeyCodec};
 use table_core::schema::StoredPiece;
@@ -17,14 +17,14 @@ enum Known {
     Escaped,
     /// The ticks of a timestamp, unchanged.
     Ticks,
-    /// Inverted ticks: this number minus the ticks of a timestamp. They sort newest first.
+    /// Inverted ticks: this number minus the ticks of a timestamp. The newest timestamps sort first.
     InvertedTicks(u64),
     /// A log [stamp].
     Stamp,
 }
 
 impl Known {
-    /// Returns the codec with this name in stored schemas, such as `digits(6)`.
+    /// Returns the codec with the given name. Stored schemas use names such as `digits(6)`.
     fn of(name: &str) -> Option<Self> {
         match name {
             "ticks" => return Some(Self::Ticks),
@@ -40,7 +40,7 @@ impl Known {
     }
 }
 
-/// Decodes a part to its human-readable value. Text that is not a valid encoding is returned unchanged.
+/// Decodes a part to its human-readable value. If the text is not a valid encoding, it is returned unchanged.
 #[must_use]
 pub fn decode(codec: &str, text: &str) -> String {
     let instant = |ticks: u64| ticks::to_datetime(ticks).map(show);
@@ -98,8 +98,10 @@ pub(super) fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
     Ok(text)
 }
 
-/// Returns the common prefix of a value's possible encodings. If the value is a timestamp in a log stamp, this is the common prefix of all stamps with that
-/// timestamp. For any other value, it is the entire encoding.
+/// Returns the common prefix of all possible encodings of a value.
+///
+/// If the value is a timestamp and the part is a log stamp, this is the common prefix of all stamps with that timestamp. For any other value, it is the entire
+/// encoding.
 ///
 /// # Errors
 /// `Condition` if the part cannot have this value.
@@ -123,7 +125,7 @@ pub fn can_encode(codec: &str) -> bool {
 /// Encodes a stored value for a key part.
 ///
 /// # Errors
-/// The reason, as a string, if the codec is not supported or cannot encode the value.
+/// The reason as a string, if the codec is not supported or cannot encode the value.
 pub fn encode_value(codec: &str, form: &Form, value: &Value) -> Result<String, String> {
     let unknown = || format!("codec `{codec}` does not write {}", value.edm_type());
     let text = match (Known::of(codec), value) {
@@ -137,7 +139,7 @@ pub fn encode_value(codec: &str, form: &Form, value: &Value) -> Result<String, S
             let left = ticks::from_datetime(*at).and_then(|ticks| from.checked_sub(ticks));
             left.map(|left| format!("{left:0>0$}", form.min)).ok_or_else(unknown)?
         }
-        // Index rows store key parts in encoded form, so the text is used unchanged.
+        // Index rows store key parts in encoded form, so the text is already the encoding.
         (_, Value::String(text)) if can_encode(codec) && is_variant(codec, text) => text.clone(),
         _ => return Err(unknown()),
     };
@@ -151,7 +153,7 @@ fn variants(codec: &str) -> Option<&str> {
     codec.strip_prefix("one_of(")?.strip_suffix(')')
 }
 
-/// Returns `true` if the text is a variant name of the codec, or the codec is not an enum codec.
+/// Returns `true` if the text is a variant name of the codec. For a codec that is not an enum codec, always returns `true`.
 fn is_variant(codec: &str, text: &str) -> bool {
     variants(codec).is_none_or(|names| names.split('|').any(|name| name == text))
 }
@@ -167,8 +169,9 @@ pub(super) fn counts_down(codec: &str) -> bool {
     codec == stamp::CODEC || codec.starts_with("inverted(") || codec.starts_with("desc(")
 }
 
-/// Returns `true` if greater human-readable values have smaller encodings, so the bounds of a range must be swapped. Returns `false` for a codec without a
-/// human-readable format, such as `desc(hex)`, because its values are entered in encoded form.
+/// Returns `true` if greater human-readable values have smaller encodings. The bounds of a range must then be swapped.
+///
+/// Returns `false` for a codec without a human-readable format, such as `desc(hex)`, because users enter its values in encoded form.
 #[must_use]
 pub(super) fn is_descending(codec: &str) -> bool {
     match Known::of(codec) {
@@ -178,14 +181,15 @@ pub(super) fn is_descending(codec: &str) -> bool {
     }
 }
 
-/// Returns `true` if the encoding of a value's prefix is a prefix of the value's encoding, so the codec supports prefix queries.
+/// Returns `true` if a prefix of a value is encoded as a prefix of the value's encoding. The codec then supports prefix queries.
 #[must_use]
 pub(super) fn keeps_prefixes(codec: &str) -> bool {
     matches!(codec, "text" | "caret") || codec.starts_with("without(")
 }
 
-/// Returns `true` if human-readable values sort, as strings, in the same order as their encodings. Numbers and timestamps do not: as a string, `50` sorts
-/// before `6`.
+/// Returns `true` if human-readable values sort as strings in the same order as their encodings.
+///
+/// Numbers and timestamps do not. For example, the string `50` sorts before `6`.
 #[must_use]
 pub fn sorts_as_shown(codec: &str) -> bool {
     matches!(Known::of(codec), None | Some(Known::Escaped)) && !counts_down(codec)

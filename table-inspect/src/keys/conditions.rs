@@ -1,4 +1,4 @@
-//! Conditions on key parts, evaluated for individual keys.
+//! Conditions on key parts. They are checked for one key at a time.
 
 use table_core::key::codec::Form;
 use table_core::query::KeyRange;
@@ -26,7 +26,7 @@ pub struct PartConditions {
     partition_key: Vec<StoredPiece>,
     row_key: Vec<StoredPiece>,
     keys: KeyRange,
-    /// The encoded values accepted by each condition, with the part's index and form (the possible encodings).
+    /// The encoded values that each condition accepts, with the index of the part and its form. The form describes the possible encodings.
     accepted: Vec<(usize, Form, Accepted)>,
 }
 

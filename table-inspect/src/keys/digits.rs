@@ -2,7 +2,7 @@
 
 /// A codec that encodes integers as a fixed number of digits, preceded by a sign in signed encodings.
 ///
-/// In signed encodings, a negative number has the sign `-` and complemented digits (9 − `d`); other numbers have the sign `0`. In descending order, the
+/// In signed encodings, a negative number has the sign `-` and complemented digits (9 − `d`). Other numbers have the sign `0`. In descending order, the
 /// positive numbers are complemented instead. Unsigned encodings are complemented only in descending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Digits {
@@ -39,8 +39,9 @@ impl Digits {
         Some(if is_negative && number != "0" { format!("-{number}") } else { number })
     }
 
-    /// Encodes a number. Returns `None` if the text is not a number, or if the number is negative and the encoding is unsigned. A number with too many digits
-    /// gets a longer encoding.
+    /// Encodes a number. A number with too many digits gets a longer encoding.
+    ///
+    /// Returns `None` if the text is not a number, or if the number is negative and the encoding is unsigned.
     pub(super) fn encode(self, number: &str, is_signed: bool) -> Option<String> {
         let (is_negative, digits) = match number.strip_prefix('-') {
             Some(digits) => (true, digits),

@@ -8,7 +8,7 @@ pub(super) fn show(instant: DateTime<Utc>) -> String {
     instant.to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }
 
-/// Parses `value` as a timestamp, or as a date (midnight UTC), and returns its ticks.
+/// Parses `value` as a timestamp or a date, and returns its ticks. A date means midnight UTC.
 pub(super) fn ticks_of(value: &str) -> Option<u64> {
     let instant = value.parse::<DateTime<Utc>>().ok().or_else(|| {
         value

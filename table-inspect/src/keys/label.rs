@@ -1,10 +1,10 @@
-//! Labels: the names of key parts in conditions and on pages. A field's name is used only for parts that determine the field's value.
+//! Labels: the names of key parts in conditions and on pages. Only parts that determine the value of a field have the field's name.
 
 use table_core::schema::{Source, StoredPiece, StoredSchema};
 
 use crate::keys::name_of;
 
-/// The name prefixes of lossy codecs, in which several values can have the same encoding.
+/// The name prefixes of lossy codecs. In a lossy codec, several values can have the same encoding.
 const DERIVED: [&str; 6] = ["bucket(", "hash(", "truncate(", "folded(", "replaced(", "first("];
 
 /// Returns `true` if the codec is lossy: several values can have the same encoding. For example, several users can have the same bucket.
@@ -15,8 +15,8 @@ pub(crate) fn is_derived(codec: &str) -> bool {
 
 /// Returns the labels for the parts of a `PartitionKey` and a `RowKey`, in order.
 ///
-/// A field's name is the label of the first part that determines the field's value, and of all its parts with the same codec. Other parts of the field get a
-/// suffix: for example, a bucket of `id` has the label `id@bucket`.
+/// The first part that determines the value of a field has the field's name as its label. All parts of the field with the same codec have this label too. Other
+/// parts of the field get a suffix. For example, a bucket of `id` has the label `id@bucket`.
 #[must_use]
 pub fn labels(partition_key: &[StoredPiece], row_key: &[StoredPiece]) -> Vec<String> {
     let parts: Vec<(&str, &str)> = partition_key.iter().chain(row_key).filter_map(part_of).collect();

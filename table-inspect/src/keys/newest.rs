@@ -12,11 +12,13 @@ use crate::keys::codec;
 use crate::keys::split::split;
 use crate::reserved::RESERVED;
 
-/// Returns `true` if a partition's rows in `range` are sorted newest first. The keys of all types that can be in the range must start with the same literals
-/// and parts. Each of these parts must have a single value in the range, and the next part must be an inverted time.
+/// Returns `true` if the rows of a partition in `range` are sorted newest first.
 ///
-/// The key structure is taken from the stored schemas. If no schema can have rows in the range, the structure is inferred from the keys of `rows`, the first
-/// rows of the range. Returns `false` if one of `rows` has an unknown type and is neither an index row nor an internal row, because that row may be newer.
+/// The keys of all types that can be in the range must start with the same literals and parts. Each of these parts must have a single value in the range. The
+/// next part must be an inverted time.
+///
+/// The structure of the keys comes from the stored schemas. If no schema can have rows in the range, it is inferred from the keys of `rows`, the first rows of
+/// the range. Returns `false` if one of `rows` has an unknown type and is neither an index row nor an internal row. Such a row may be newer.
 #[must_use]
 pub fn is_newest_first(schemas: &[StoredSchema], rows: &[TableEntity], range: &TextRange) -> bool {
     let common = common_prefix(range);
@@ -33,7 +35,7 @@ pub fn is_newest_first(schemas: &[StoredSchema], rows: &[TableEntity], range: &T
     leading.all(|other| other.as_ref() == Some(&of_first)) && entities.all(is_known)
 }
 
-/// Returns `true` if the keys of these rows start with an inverted time, possibly after literals shared by all keys in the range.
+/// Returns `true` if the keys of these rows start with an inverted time. Literals that all keys in the range share may come before it.
 fn is_newest_first_by_keys<'a>(rows: impl Iterator<Item = &'a TableEntity>, common: &str) -> bool {
     let keys: Vec<&str> = rows.map(|row| row.key().row_key.as_str()).collect();
     let mut end = 0;
@@ -66,8 +68,10 @@ fn is_derived(schemas: &[StoredSchema], row: &TableEntity) -> bool {
 }
 
 /// Finds the first part that can have several values in the range. If this part is descending, returns the literals and codecs of all pieces up to and
-/// including the part. `common` is the length in bytes of the prefix shared by `row_key` and all strings in the range. Returns `None` if the part is ascending,
-/// no such part exists, or `row_key` does not match the pieces.
+/// including it.
+///
+/// `common` is the length in bytes of the prefix that `row_key` shares with all strings in the range. Returns `None` if the part is ascending, if there is no
+/// such part, or if `row_key` does not match the pieces.
 fn leading<'a>(pieces: &'a [StoredPiece], row_key: &str, common: usize) -> Option<Vec<&'a str>> {
     let mut parts = split(pieces, row_key)?.into_iter();
     let (mut end, mut leading) = (0, Vec::new());

@@ -1,4 +1,4 @@
-//! Conditions on key parts, as on a command line: `department=Sales`, `id=100..199`, `email=ada*`.
+//! Conditions on key parts, written as on a command line: `department=Sales`, `id=100..199`, `email=ada*`.
 
 use std::ops::Bound;
 use std::str::FromStr;
@@ -20,8 +20,9 @@ pub struct PartRequest {
 }
 
 impl PartRequest {
-    /// Creates a condition on the key part `name`. `values` describes the accepted values: `Sales`, `100..199` or `ada*`. The text after a leading `=`, as in
-    /// `=v1..2`, is a single value, which may contain `..` and may end with `*`.
+    /// Creates a condition on the key part `name`. `values` describes the accepted values, such as `Sales`, `100..199` or `ada*`.
+    ///
+    /// If `values` starts with `=`, as in `=v1..2`, the rest is a single value. It may contain `..` and may end with `*`.
     ///
     /// # Errors
     /// `Condition` if a bound of a range ends with `*`.
@@ -35,7 +36,7 @@ impl PartRequest {
         Self { name: name.to_owned(), values: Values::Exactly(value.to_owned()) }
     }
 
-    /// Creates a condition for values between two inclusive bounds. An empty bound means unbounded.
+    /// Creates a condition for values between two inclusive bounds. If a bound is empty, the range is unbounded on that side.
     #[must_use]
     pub fn between(name: &str, lower: &str, upper: &str) -> Self {
         Self { name: name.to_owned(), values: Values::Between(lower.to_owned(), upper.to_owned()) }
@@ -69,8 +70,9 @@ impl FromStr for PartRequest {
     }
 }
 
-/// Parses a range: `A..B` (inclusive, with optional bounds), `A*`, or a single value. The text after a leading `=`, as in `=v1..2`, is a single value, which
-/// may be empty, may contain `..` and may end with `*`.
+/// Parses a range: `A..B` (inclusive, with optional bounds), `A*`, or a single value.
+///
+/// If the text starts with `=`, as in `=v1..2`, the rest is a single value. It may be empty, may contain `..` and may end with `*`.
 ///
 /// # Errors
 /// `Condition` if a bound ends with `*`.
@@ -93,18 +95,20 @@ pub fn parse_range(text: &str) -> Result<TextRange> {
     })
 }
 
-/// Returns a range of all keys whose parts satisfy the conditions. The conditions refer to parts by [label](crate::keys::labels).
+/// Returns a range that contains all keys whose parts satisfy the conditions. The conditions refer to parts by [label](crate::keys::labels).
 ///
 /// The range may also contain other keys. [`PartConditions`](crate::keys::PartConditions) excludes them.
 ///
 /// # Errors
-/// `Condition` if the schema does not have a part, if a part cannot have the given value, or if the conditions do not form a range. For example, conditions do
-/// not form a range if an earlier part has no condition or only a range.
+/// `Condition` in these cases:
+/// - The schema has no part with the given label.
+/// - A part cannot have the given value.
+/// - The conditions do not form a range, for example because an earlier part has no condition or only a range.
 pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyRange> {
     key_range_of_sources(&labelled(schema), requests)
 }
 
-/// Returns the range of [`key_range`] for conditions that refer to parts by source. It is meant for callers that assign other labels.
+/// Returns the range of [`key_range`] for conditions that refer to parts by source. Use it if you assign different labels to the parts.
 ///
 /// # Errors
 /// Any error from [`key_range`].
@@ -121,7 +125,7 @@ pub fn key_range_of_sources(schema: &StoredSchema, requests: &[PartRequest]) -> 
     Ok(KeyRange { partition_key, row_key })
 }
 
-/// Returns the error for a condition on a part missing from the labelled schema.
+/// Returns the error for a condition on a part that the labelled schema does not have.
 fn unknown_part(schema: &StoredSchema, name: &str) -> Error {
     let known: Vec<_> =
         schema.partition_key.iter().chain(&schema.row_key).filter_map(source_of).map(name_of).collect();
@@ -137,7 +141,7 @@ fn unknown_part(schema: &StoredSchema, name: &str) -> Error {
     })
 }
 
-/// Returns the range of keys with the known parts: a single key if all parts are known, otherwise all keys with a prefix.
+/// Returns the range of keys with the known parts. If all parts are known, it is a single key. Otherwise, it contains all keys with a prefix.
 ///
 /// An invalid value counts as unknown, so the prefix ends before it.
 #[must_use]
@@ -167,7 +171,7 @@ pub fn source_of(piece: &StoredPiece) -> Option<&table_core::schema::Source> {
     }
 }
 
-/// Returns the range of the `PartitionKey` or `RowKey`. The leading parts with a single value form a prefix; the next part narrows the range further.
+/// Returns the range of the `PartitionKey` or `RowKey`. The first parts that have a single value form a prefix. The next part narrows the range further.
 fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRange> {
     let mut prefix = String::new();
     for (at, piece) in pieces.iter().enumerate() {
@@ -193,7 +197,7 @@ fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRa
             range.intersect(&accepted.range(&prefix, form, behind));
         }
         return match one {
-            // No value satisfies all conditions on this part, so conditions on later parts do not matter.
+            // No value satisfies all conditions on this part. Conditions on later parts therefore do not matter.
             Some(_) => Ok(range),
             None => refuse_conditions(behind, requests, source).map(|()| range),
         };
@@ -201,7 +205,7 @@ fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRa
     Ok(TextRange::exactly(prefix))
 }
 
-/// Checks that no part in `behind` has a condition. Keys support a condition on a part only if all earlier parts have a single value.
+/// Checks that no part in `behind` has a condition. A condition on a part is supported only if all earlier parts have a single value.
 fn refuse_conditions(
     behind: &[StoredPiece],
     requests: &[PartRequest],

@@ -9,7 +9,7 @@ pub(super) type Cut<'a> = (&'a Source, &'a str, &'a str);
 
 /// Splits a key into its parts. Returns `None` if the key does not match these pieces.
 ///
-/// The pieces of a stored schema are unambiguous, so at most one split is possible.
+/// The pieces of a stored schema are unambiguous, so a key can be split in at most one way.
 #[must_use]
 pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<Cut<'a>>> {
     let Some((first, rest)) = pieces.split_first() else { return text.is_empty().then(Vec::new) };
@@ -25,7 +25,7 @@ pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<
                 parts.insert(0, (source, codec.as_str(), part));
                 Some(parts)
             };
-            // The longest text is tried first. It usually matches, because the part ends the key or precedes a literal it cannot contain.
+            // The longest text is tried first. It usually matches, because the part is at the end of the key or precedes a literal that it cannot contain.
             (0..=text.len()).rev().find_map(fits)
         }
     }

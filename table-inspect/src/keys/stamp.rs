@@ -1,4 +1,4 @@
-//! Log stamps: the inverted ticks of a timestamp, `_`, and an inverted tiebreaker as 16 hexadecimal digits. Stamps sort newest first.
+//! Log stamps. A stamp consists of the inverted ticks of a timestamp, `_`, and an inverted tiebreaker as 16 hexadecimal digits. The newest stamps sort first.
 
 use table_core::ticks;
 
@@ -7,7 +7,7 @@ use crate::keys::instant::{show, ticks_of};
 /// The name of the stamp codec in stored schemas.
 pub(super) const CODEC: &str = "logstamp";
 
-/// Parses a stamp and returns its timestamp. If the tiebreaker is nonzero, `_` and the tiebreaker are appended. Returns `None` if `text` is not a valid stamp.
+/// Parses a stamp and returns its timestamp. A nonzero tiebreaker is appended after `_`. Returns `None` if `text` is not a valid stamp.
 #[must_use]
 pub(super) fn decode(text: &str) -> Option<String> {
     let (inverted, tie) = text.split_once('_')?;

@@ -1,4 +1,4 @@
-//! The accepted values of a condition on a key part, in user notation.
+//! The values that a condition on a key part accepts, as written by users.
 
 use crate::error::{Error, Result};
 
@@ -30,7 +30,7 @@ impl Values {
     }
 }
 
-/// Checks that a range bound does not end with `*`. A bound is a single value, so the range `2024..2025*` would not contain `2025-01`.
+/// Checks that a bound of a range does not end with `*`. A bound is a single value, so the range `2024..2025*` would not contain `2025-01`.
 fn refuse_prefix(bound: &str) -> Result<()> {
     if !bound.ends_with('*') {
         return Ok(());

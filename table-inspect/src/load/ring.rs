@@ -15,8 +15,10 @@ impl<const N: usize> Default for Ring<N> {
 }
 
 impl<const N: usize> Ring<N> {
-    /// Increments the count of a period. If the clock was set back by fewer than `N` periods, the most recent period is counted instead. If it was set back
-    /// further, all counts are cleared first, because the clock had been ahead when they were recorded.
+    /// Increments the count of a period.
+    ///
+    /// If the clock was set back by fewer than `N` periods, the most recent period is counted instead. If it was set back further, all counts are cleared
+    /// first, because they were recorded while the clock was ahead.
     pub(super) fn add(&mut self, period: u64) {
         if self.is_ahead_of(period) {
             *self = Self::default();
@@ -47,7 +49,7 @@ impl<const N: usize> Ring<N> {
         self.newest.saturating_sub(period) >= N as u64
     }
 
-    /// Makes a later period the most recent one, clearing the counts up to it.
+    /// Makes a later period the most recent one. Clears the counts up to this period.
     fn forget_before(&mut self, period: u64) {
         if period <= self.newest {
             return;

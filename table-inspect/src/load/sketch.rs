@@ -1,4 +1,4 @@
-//! The "Space-Saving" algorithm with decaying weights, and a history for each counted partition.
+//! The "Space-Saving" algorithm with weights that decay, and a history for each counted partition.
 
 use std::cmp::Reverse;
 use std::hash::{BuildHasher, RandomState};
@@ -13,7 +13,7 @@ pub const MINUTE: usize = 12;
 pub const HOUR: usize = 60;
 
 const SECOND: u64 = 10_000_000;
-/// The period lengths of the two histories, and the halving interval of the weights, in ticks.
+/// The lengths of the periods in the two histories, and the interval at which weights are halved, in ticks.
 const SHORT: u64 = 5 * SECOND;
 const LONG: u64 = 60 * SECOND;
 const HALVED_AFTER: u64 = 600 * SECOND;
@@ -32,7 +32,7 @@ pub struct BusyPartition {
     pub seconds: [u32; MINUTE],
     /// The number of requests in each minute of the last hour, oldest first. The last minute is incomplete.
     pub minutes: [u32; HOUR],
-    /// An estimate of the number of requests, weighted towards recent ones. It may be too high by at most the weight of the partition replaced by this one.
+    /// An estimate of the number of requests. Recent requests count more. It may be too high by at most the weight of the partition that this one replaced.
     pub weight: u64,
 }
 
@@ -64,17 +64,19 @@ pub(super) struct Sketch {
     hasher: RandomState,
     /// The partition hash of each slot. Comparing hashes is faster than comparing keys.
     hashes: Vec<u32>,
-    /// The weight of each slot. Each request to an uncounted partition searches for the lowest weight. The search reads 1 KiB; if the weights were stored in
-    /// the slots, it would read 50 KiB.
+    /// The weight of each slot.
+    ///
+    /// Each request to an uncounted partition searches for the lowest weight. The search reads 1 KiB. If the weights were stored in the slots, it would read 50
+    /// KiB.
     weights: Vec<u64>,
     /// A lower bound on all weights.
     least: u64,
-    /// The number of leading slots whose weights are greater than `least`. Between halvings, weights only grow, so the search for the lowest weight can skip
-    /// these slots.
+    /// The number of slots at the start whose weights are greater than `least`. Until the next halving, weights only grow, so the search for the lowest weight
+    /// can skip these slots.
     passed: usize,
     slots: Vec<Slot>,
     all: Ring<MINUTE>,
-    /// The halving period in which the weights were last halved.
+    /// The period in which the weights were last halved.
     halved: u64,
 }
 
@@ -143,7 +145,8 @@ impl Sketch {
         found.or_else(|| within(groups.len() * GROUP, rest))
     }
 
-    /// Assigns a slot to a partition: a new one, or the slot with the lowest weight, which the partition inherits. Returns the slot's index.
+    /// Assigns a slot to a partition, and returns the index of the slot. If no slot is free, it is the one with the lowest weight, and the partition inherits
+    /// this weight.
     fn admit(&mut self, hash: u32, table: &str, partition_key: &str) -> usize {
         let at = if self.slots.len() < COUNTED {
             self.hashes.push(0);
@@ -176,8 +179,8 @@ impl Sketch {
 
     /// Halves the weights once for each period since the last halving.
     fn halve(&mut self, period: u64) {
-        // The clock was ahead and has been corrected. A difference of one period is tolerated: at the end of a period, other threads may still record the
-        // previous one.
+        // The clock was ahead and has been corrected. A difference of one period is tolerated, because other threads may still record the previous period at
+        // the end of a period.
         if self.halved > period.saturating_add(1) {
             self.halved = period;
         }
@@ -191,7 +194,7 @@ impl Sketch {
 }
 
 impl Slot {
-    /// Assigns the slot to a different partition, reusing its strings' memory.
+    /// Assigns the slot to a different partition. Reuses the memory of the slot's strings.
     fn assign(&mut self, table: &str, partition_key: &str) {
         self.table.clear();
         self.table.push_str(table);

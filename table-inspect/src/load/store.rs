@@ -9,7 +9,7 @@ use table_core::{Continuation, EntityKey, Page, Query, Result, TableName, TableS
 
 use super::PartitionLoad;
 
-/// A store wrapper that records each single-partition request in a [`PartitionLoad`], so that a program can display its own load.
+/// A store wrapper that records each single-partition request in a [`PartitionLoad`]. With it, a program can display its own load.
 ///
 /// Requests that read several partitions are not recorded, because their load per partition is unknown.
 ///

@@ -10,7 +10,7 @@ use super::*;
 
 const SECOND: u64 = 10_000_000;
 
-/// Creates an empty `PartitionLoad`, and returns it with the time of its clock, in ticks.
+/// Creates an empty `PartitionLoad`. Also returns the time of its clock, in ticks.
 fn load() -> (PartitionLoad, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(ticks::UNIX_EPOCH));
     let clock = Arc::clone(&time);
@@ -62,7 +62,7 @@ fn counts_follow_a_clock_that_was_ahead_and_is_corrected() {
     assert_eq!((sales.last_minute(), sales.last_hour(), load.last_minute()), (1, 20, 1));
     let old = load.of("employee", "old").unwrap();
     assert_eq!((old.last_minute(), old.last_hour()), (0, 0));
-    // The weights are halved again, so the other partitions get the slot.
+    // The weights have been halved again, so the other partitions get the slot.
     time.fetch_add(4 * 3_600 * SECOND, Ordering::Relaxed);
     for number in 0..2 * COUNTED {
         load.record("employee", &number.to_string());
@@ -95,7 +95,7 @@ fn tables_are_told_apart_and_keys_are_not_printed() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Tests that, even if there are more partitions than slots, frequent partitions are always counted, no count is too high, and no weight is too low.
+    /// Tests that frequent partitions are always counted, even if there are more partitions than slots. No count may be too high, and no weight too low.
     #[test]
     fn frequent_partitions_are_counted(requests in vec((0..3_u8, 0..4_000_u16), 1..4_000)) {
         let (load, _) = load();

@@ -1,5 +1,5 @@
-//! Past faults of the engine. Each fault is a patch in the folder `faults` that reintroduces it. Simulated
-//! histories of the patched engine must detect it.
+//! Past faults of the engine. Each fault is a patch in the folder `faults`, which adds the fault again. Simulated histories of the patched engine must detect
+//! it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ impl Fault {
         self.apply(tree, &["--check"])
     }
 
-    /// Reintroduces the fault into a source tree.
+    /// Adds the fault to a source tree.
     ///
     /// # Errors
     /// The output of git if the patch does not apply.

@@ -1,4 +1,4 @@
-//! Simulates a power loss. Unlike the end of a process, it can drop, tear or reorder unsynced data.
+//! Simulates a power loss. A power loss can drop, tear or reorder unsynced data. The end of a process cannot.
 
 mod disk;
 mod image;

@@ -1,9 +1,10 @@
-//! Deterministic simulation: a single seed determines a history (one simulated run) of the engine.
+//! Deterministic simulation. A single seed determines a history (one simulated run) of the engine.
 //!
-//! The seed determines the disk, the clock and the thread scheduling. Callers write, read, wait and disappear. The disk
-//! fails, fills up, loses power and corrupts data; threads panic; the clock jumps. Every result is compared with a simple
-//! model. Acknowledged writes are never lost, and refused writes are never visible. Every result is correct or an
-//! error that the history explains, and no caller waits forever.
+//! The seed determines the disk, the clock and the order of the threads. Callers write, read, wait and disappear. The disk fails, fills up, loses power and
+//! corrupts data. Threads panic, and the clock jumps.
+//!
+//! Every result is compared with a simple model. An acknowledged write must never be lost, and a refused write must never be visible. Every result must be
+//! correct, or must be an error that the history explains. No caller may wait forever.
 
 mod history;
 mod model;

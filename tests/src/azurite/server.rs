@@ -12,17 +12,18 @@ use super::install::install;
 use crate::npm::NotInstalled;
 
 const ACCOUNT: &str = "devstoreaccount1";
-/// The well-known account key of the emulator (AUTH-30), in two halves because Microsoft's documentation breaks it across two lines.
+/// The well-known account key of the emulator (AUTH-30). It is in two halves, because Microsoft's documentation breaks it across two lines.
 const KEY: [&str; 2] =
     ["Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6", "IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="];
 const SERVICES: [&str; 3] = ["Blob", "Queue", "Table"];
 /// The time limit for starting. A server that needs longer is assumed never to start.
 const START: Duration = Duration::from_secs(10 * 60);
-/// The keep-alive time of connections. It is one day, so the server does not close connections while a test pauses.
+/// The keep-alive time of connections. It is one day, which prevents the server from closing connections while a test pauses.
 const KEEP_ALIVE_SECONDS: &str = "86400";
 
-/// A running Azurite server. It has its own ports and keeps its data in memory. It stops when this value is dropped, and whenever this process ends, because it
-/// reads from a pipe held open only by this process.
+/// A running Azurite server with its own ports. It keeps its data in memory.
+///
+/// It stops when this value is dropped, and also when this process ends. The server reads from a pipe that only this process holds open.
 #[derive(Debug)]
 pub struct AzuriteServer {
     process: Child,
@@ -126,12 +127,12 @@ fn listening(line: &str) -> Option<(&'static str, &str)> {
     Some((SERVICES.into_iter().find(|known| *known == service)?, address.trim()))
 }
 
-/// Reads all lines printed by a process, on a separate thread, so the process never blocks on a full pipe.
+/// Reads all lines that a process prints. This happens on a separate thread, so the process never blocks on a full pipe.
 fn lines(output: ChildStdout) -> Receiver<String> {
     let (send, receive) = channel();
     thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
-            // The receiver is dropped once the server is running. The output is still read, which prevents the pipe from filling up.
+            // The receiver is dropped once the server is running. The output is still read, so the pipe does not fill up.
             drop(send.send(line));
         }
     });
@@ -157,7 +158,7 @@ mod tests {
         assert!(SERVICES.iter().all(|service| connects(&server, service)));
         // The system closes the pipe in the same way when this process dies.
         drop(server.process.stdin.take());
-        // This does not check that the ports are free, because another process may already use them.
+        // This does not check that the ports are free. Another process may already use them.
         assert!(server.process.wait().unwrap().success());
     }
 

@@ -1,5 +1,5 @@
-//! `differential --sequences N [--first N] [--server]` runs random programs on the in-memory engine and on Azurite (with `--server`, on `table-server`)
-//! and compares the results. It runs more programs than CI does.
+//! `differential --sequences N [--first N] [--server]` runs random programs on the in-memory engine and on Azurite, and compares the results. With `--server`,
+//! it uses `table-server` instead of Azurite. It runs more programs than CI does.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,7 @@
-//! `histories [--count N] [--seed S] [--mutant NAME]` runs random programs of several clients over a lossy network. It checks that each history can be
-//! explained by some order of the effects of the calls. `--seed` runs one history. `--mutant` adds a fault to the clients, which the check must detect.
+//! `histories [--count N] [--seed S] [--mutant NAME]` runs random programs of several clients over a lossy network.
+//!
+//! It checks that some order of the effects of the calls explains each history. `--seed` runs one history. `--mutant` adds a fault to the clients, which the
+//! check must detect.
 
 use std::process::ExitCode;
 use std::time::Instant;

@@ -32,7 +32,7 @@ fn main() -> ExitCode {
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// Returns the path of a new folder for this run inside `parent`. A run deletes its folder repeatedly, so it never uses a folder given by the caller.
+/// Returns the path of a new folder for this run inside `parent`. A run deletes its folder repeatedly, so it never uses the caller's folder itself.
 fn folder_in(parent: &Path) -> PathBuf {
     parent.join(format!("tables-torture-{}", std::process::id()))
 }

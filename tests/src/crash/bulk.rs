@@ -1,5 +1,5 @@
-//! Bulk rows for crash tests. Up to millions of rows are updated at random while the writers run, so the engine is writing and merging segments when the
-//! process is killed.
+//! Bulk rows for crash tests. While the writers run, up to millions of rows are updated at random. When the process is killed, the engine is therefore writing
+//! and merging segments.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -27,7 +27,7 @@ fn row_key(row: u64) -> String {
     format!("row_{row:03}")
 }
 
-/// Returns the content of a bulk row: the number of the row, its version, and bytes that depend on both.
+/// Returns the content of a bulk row. It consists of the number of the row, its version, and bytes that depend on both.
 fn row(number: u64, version: u64) -> Row {
     let mut row = RowWriter::with_capacity(3);
     row.property("Number", ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX)));

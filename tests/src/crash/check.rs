@@ -1,4 +1,4 @@
-//! Checks the stored data after a crash against the writes acknowledged before it.
+//! Checks the stored data after a crash. It must contain the writes that were acknowledged before the crash.
 
 use std::collections::BTreeMap;
 
@@ -70,7 +70,7 @@ async fn check_writer(
     Ok(())
 }
 
-/// Returns the transaction number in each row of a writer's slots, keyed by `RowKey`.
+/// Returns the transaction number in each row of a writer's slots, by `RowKey`.
 async fn slots(
     store: &impl TableStore,
     table: &TableName,
@@ -98,7 +98,7 @@ fn check_slot(
     stored: &BTreeMap<String, Option<u64>>,
     wrong: &mut Vec<String>,
 ) {
-    // This is the last transaction up to `reached` that changed this slot.
+    // The last transaction up to `reached` that changed this slot.
     let expected =
         (0..=reached).rev().take(usize::try_from(SLOTS).unwrap_or(usize::MAX)).find(|n| n % SLOTS == slot);
     let expected = expected.filter(|number| !deletes(*number));

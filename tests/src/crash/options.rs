@@ -1,4 +1,4 @@
-//! Derives engine options from a seed, so a folder can be opened with different options each time.
+//! Derives engine options from a seed. A folder can therefore be opened with different options each time.
 
 use std::time::Duration;
 

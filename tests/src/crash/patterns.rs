@@ -1,8 +1,8 @@
-//! Crash tests for the patterns: a process that uses all patterns is killed, and the remaining data is checked.
+//! Crash tests for the patterns. A process that uses all patterns is killed, and the remaining data is checked.
 //!
-//! Each thread sends one line to the parent process before it starts a change, and another once it has completed. From these lines, the parent knows which
-//! changes were acknowledged, and which were in progress when the child was killed. The stored data must not contain the effects of any other change. Before
-//! the check, the recovery prescribed in the patterns' documentation runs: a sweep, workers, and garbage collection.
+//! Each thread sends a line to the parent process before it starts a change, and another line once the change is complete. From these lines, the parent knows
+//! which changes were acknowledged, and which were in progress when the child was killed. The stored data must not contain the effects of any other change.
+//! Before the check, the recovery runs that the documentation of the patterns prescribes: a sweep, workers, and garbage collection.
 
 mod books;
 mod books_hand;

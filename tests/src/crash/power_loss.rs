@@ -1,4 +1,4 @@
-//! Runs writers on a simulated disk until the power fails, and checks the data that remains on the disk.
+//! Runs writers on a simulated disk until the power fails. Then checks the data on the disk.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -50,7 +50,7 @@ pub fn write(
     (evidence.into_inner().unwrap_or_else(PoisonError::into_inner), outcome.err())
 }
 
-/// Returns the defects on a disk after a power loss. `evidence` contains the writes acknowledged before it.
+/// Returns the defects on a disk after a power loss. `evidence` contains the writes that were acknowledged before it.
 #[must_use]
 pub fn findings(disk: &SimulatedDisk, evidence: &Evidence) -> Vec<String> {
     match open(disk).and_then(|engine| check(&engine, evidence).block_on()) {

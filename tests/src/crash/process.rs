@@ -1,5 +1,7 @@
-//! Repeatedly kills a process. A child process writes rows and reports each acknowledgement. At a random time, the parent kills it, reopens the folder
-//! with different options, and checks the contents.
+//! Repeatedly kills a process.
+//!
+//! A child process writes rows, and reports each acknowledgement. At a random time, the parent kills it, reopens the folder with different options, and checks
+//! the contents.
 
 use std::fmt::Display;
 use std::io::{BufRead, BufReader, Write};
@@ -58,7 +60,7 @@ pub(super) fn frequent() -> EngineOptions {
     EngineOptions::new().checkpoint_bytes(256 * 1024).memtable_bytes(1024 * 1024)
 }
 
-/// Opens an engine whose checkpoints and journal rotations are so frequent that kills interrupt some of them. Depending on the arguments, the reason is small
+/// Opens an engine with such frequent checkpoints and journal rotations that kills interrupt some of them. Depending on the arguments, their cause is small
 /// thresholds, options derived from `seed`, or many rows.
 ///
 /// # Errors
@@ -110,7 +112,7 @@ impl Longest {
     }
 }
 
-/// Runs the child: `writers` concurrent writers, and threads that update bulk rows. The child prints its reports on standard output until it is killed.
+/// Runs the child: `writers` concurrent writers, and threads that update bulk rows. It prints its reports on standard output until it is killed.
 ///
 /// # Errors
 /// Any error from the store. None is expected before the kill.
@@ -179,11 +181,11 @@ pub fn torture(
             }
         }
         let writers = [1, 8, 64][round % 3];
-        // Squaring favours early kills, while the folder is being opened. Kills after several checkpoints still occur.
+        // The square makes early kills, while the folder is being opened, more likely. Kills after several checkpoints still occur.
         let kill_after = random.random_range(0_u64..60).pow(2) * if plan.rows > 0 { 10 } else { 1 };
         let mut command = Command::new(program);
         command.arg(CHILD).arg(&plan.folder).arg(writers.to_string()).arg(plan.rows.to_string());
-        // The folder is opened with different options each time, except in runs that measure the longest write.
+        // The folder is opened with different options each time, unless the run measures the longest write.
         if plan.rows == 0 {
             command.arg(random.random::<u64>().to_string());
         }
@@ -216,8 +218,9 @@ pub fn torture(
     Ok(outcome)
 }
 
-/// Starts a child and kills it after `kill_after` acknowledgements. Returns the number of acknowledgements received. `record` is called with each line, and
-/// returns `true` if the line is an acknowledgement.
+/// Starts a child, and kills it after `kill_after` acknowledgements. Returns the number of acknowledgements received.
+///
+/// `record` is called with each line. It returns `true` if the line is an acknowledgement.
 pub(super) fn run_and_kill(
     command: &mut Command,
     kill_after: u64,

@@ -1,4 +1,4 @@
-//! Repeatedly kills a server to which 32 connections write rows and messages. Everything acknowledged over HTTP must survive.
+//! Repeatedly kills a server. 32 connections write rows and messages to it. Every write that was acknowledged over HTTP must survive.
 
 mod child;
 mod load;

@@ -1,4 +1,4 @@
-//! The workload of the crash tests: numbered transactions, each made by a single writer.
+//! The workload of the crash tests. It consists of numbered transactions. Each is made by a single writer.
 
 use std::fmt;
 use std::str::FromStr;
@@ -48,7 +48,7 @@ impl fmt::Display for Acknowledged {
 impl FromStr for Acknowledged {
     type Err = ();
 
-    /// Parses a line. A line truncated by the kill is an error.
+    /// Parses a line. It is an error if the kill has truncated the line.
     fn from_str(line: &str) -> std::result::Result<Self, ()> {
         let mut words = line.split(' ');
         let mut word = || words.next().ok_or(());

@@ -1,14 +1,14 @@
-//! Random programs that run on two stores and should give equal results. They use few keys, so their operations often affect the same entity.
+//! Random programs that run on two stores and should give equal results. They use few keys, so several operations often affect the same entity.
 //!
-//! Programs do not contain the following, because Azurite is known to differ from the service there:
+//! Programs do not contain the following. Azurite is known to differ from the service in these cases:
 //! - AZ-4: the sign of zero, including `-0.0`.
 //! - AZ-7, AZ-9: keys, names and values at or above their limits.
 //! - AZ-13: a `$top` of 0, or of more than 1,000.
-//! - AZ-14: comparisons with a constant whose type differs from that of the property (each name is used with only one type), or with a time finer than a
-//!   millisecond; `not not`; constants with an exponent.
+//! - AZ-14: `not not`, constants with an exponent, and comparisons with a constant whose type differs from that of the property. Each name is therefore used
+//!   with only one type. Also comparisons with a time finer than a millisecond.
 //! - AZ-5: filters on Timestamp, which differs between any two stores.
 //! - EGT-6, not among the AZ rules: in a batch, a write without properties (500), and a write to the empty RowKey (`PropertiesNeedValue`).
-//! - TBL-2, not among the AZ rules: table names whose case differs from the case that was used when the table was created.
+//! - TBL-2, not among the AZ rules: table names in a different case than at the creation of the table.
 
 use chrono::DateTime;
 use proptest::collection::vec;
@@ -87,7 +87,7 @@ fn properties() -> impl Strategy<Value = Properties> {
 fn comparison() -> impl Strategy<Value = Filter> {
     let operator = select(Comparison::ALL.to_vec());
     let of_property = (property(), operator.clone()).prop_map(|((name, value), operator)| {
-        // These types have no meaningful order, and Azurite deviates from FIL-14 in comparing them.
+        // These types have no meaningful order. When Azurite compares them, it deviates from FIL-14.
         let unordered = matches!(value, Value::Binary(_) | Value::Guid(_) | Value::Boolean(_));
         let equality = matches!(operator, Comparison::Eq | Comparison::Ne);
         Filter::compare(name, if unordered && !equality { Comparison::Eq } else { operator }, value)

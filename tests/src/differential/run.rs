@@ -27,7 +27,7 @@ struct Pair<'a, A, B> {
     left: &'a A,
     right: &'a B,
     table: TableName,
-    /// For each key, the `ETag`s created by each write: one in the left store, one in the right store.
+    /// The `ETag`s that the writes to each key have created. Each write has one in the left store, and one in the right store.
     versions: HashMap<EntityKey, Vec<[ETag; 2]>>,
 }
 
@@ -115,8 +115,9 @@ impl<A: TableStore, B: TableStore> Pair<'_, A, B> {
         Ok(())
     }
 
-    /// Checks that both stores return pages of equal size with equal entities. The second page must show the writes made after the first page was read
-    /// (CON-9).
+    /// Checks that both stores return pages of equal size with equal entities.
+    ///
+    /// The second page must show the writes that were made after the first page was read (CON-9).
     async fn query_across(&mut self, query: &Query, writes: &Writes) -> std::result::Result<(), String> {
         let first =
             |page: Result<Page>| outcome(page.and_then(|page| Ok((entities(&page)?, page.continuation))));

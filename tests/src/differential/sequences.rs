@@ -13,9 +13,11 @@ use super::{run, smallest};
 const STEPS: usize = 14;
 const THREADS: usize = 8;
 
-/// Runs the programs with the given numbers on both stores, which must not be used for anything else in the meantime. Calls `done` with the number of
-/// programs started so far. Returns the differences, each with the number of its program and the smallest program that shows it. After the first
-/// difference, no further programs are started.
+/// Runs the programs with the given numbers on both stores. The stores must not be used for anything else in the meantime. Calls `done` with the number of
+/// programs started so far.
+///
+/// Returns the differences. Each has the number of its program, and the smallest program that shows it. After the first difference, no further programs are
+/// started.
 ///
 /// ```
 /// use table_core::Engine;

@@ -1,4 +1,4 @@
-//! Blob stores whose requests a test controls. A process that is killed at a call loses access to both its blobs and its tables.
+//! Blob stores whose requests a test controls. If a process is killed at a call, it loses access to its blobs and to its tables.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! Rows that a store cannot represent, such as rows with a date-time before 1601, which Azurite accepts from another program.
+//! Rows that a store cannot represent. An example is a row with a date-time before 1601, which Azurite accepts from another program.
 //!
-//! Such a row has a property named [`BAD`]. A [misreading](crate::faults::Control::misreading) process cannot read the property: pages that select it omit the
-//! row, and a read of the row fails.
+//! Such a row has a property named [`BAD`]. A [misreading](crate::faults::Control::misreading) process cannot read this property. Pages that select the
+//! property omit the row, and a read of the row fails.
 
 use table_core::embedded::Engine;
 use table_core::query::{KeyRange, Page, Query, Rows};
@@ -41,7 +41,7 @@ pub(super) fn page(page: Page) -> Result<Page> {
     Ok(Page { rows, skipped, ..page })
 }
 
-/// Returns the keys of a table's rows that misreading processes cannot read, and the rows themselves.
+/// Returns the rows of a table that misreading processes cannot read, with their keys.
 ///
 /// # Errors
 /// Any error from the store, except that a missing table has no rows.

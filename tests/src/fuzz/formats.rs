@@ -78,7 +78,7 @@ pub(super) fn row(bytes: &[u8]) -> bool {
     true
 }
 
-/// Returns the properties of a row as text, because NaN is not equal to itself.
+/// Returns the properties of a row as text. The values themselves cannot be compared, because NaN is not equal to itself.
 fn properties(row: RowView<'_>) -> Vec<String> {
     let mut all: Vec<String> = row.properties().map(|property| format!("{property:?}")).collect();
     all.sort();

@@ -5,7 +5,7 @@ use rand::rngs::StdRng;
 
 /// The maximum size of an input, in bytes.
 const LONGEST: usize = 1 << 16;
-/// Bytes significant in some format, such as quotes and brackets.
+/// Bytes with a meaning in some format, such as quotes and brackets.
 const BYTES: [u8; 16] = *b"\0\x01\x7F\x80\xFF\"'(){}[]\\% ";
 /// Numbers close to an overflow, or to a limit of a format.
 const NUMBERS: [u64; 10] =

@@ -40,8 +40,8 @@ pub fn account() -> Account {
 
 /// Sends the request described by `bytes` to an account. Returns `None` if `bytes` does not describe a request.
 ///
-/// The first line consists of the service (`T` for tables or `Q` for queues, with a `+` if the account key signs the request), the method and
-/// the target. The headers follow, one per line, then an empty line and the body.
+/// The first line consists of the service, the method and the target. The service is `T` for tables or `Q` for queues. It is followed by `+` if the account key
+/// signs the request. The headers follow, one per line, then an empty line and the body.
 #[must_use]
 pub fn ask(account: &Account, bytes: &[u8]) -> Option<Response<Bytes>> {
     let end = bytes.windows(2).position(|two| two == b"\n\n")?;
@@ -81,7 +81,7 @@ pub fn ask(account: &Account, bytes: &[u8]) -> Option<Response<Bytes>> {
     Some(block_on(answer(std::slice::from_ref(account), port, request)))
 }
 
-/// Checks that a response meets the guarantees that apply to every response. Returns `true` if it reports a success.
+/// Checks the guarantees that apply to every response. Returns `true` if the response reports a success.
 ///
 /// # Panics
 /// Panics if a guarantee is violated.
@@ -97,7 +97,7 @@ pub fn judge(response: &Response<Bytes>) -> bool {
     status < 400
 }
 
-/// Sends a request to a new account, so the result does not depend on earlier inputs.
+/// Sends a request to a new account. The result therefore does not depend on earlier inputs.
 pub(super) fn request(bytes: &[u8]) -> bool {
     ask(&account(), bytes).as_ref().is_some_and(judge)
 }

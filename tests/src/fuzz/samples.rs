@@ -78,7 +78,7 @@ pub(super) fn bases() -> Vec<Vec<u8>> {
     [0, 1, 4].into_iter().map(|checkpoints| content(&written(checkpoints))).collect()
 }
 
-/// Returns the content of the first copy in the `BASE` file, without the magic number, version and length that precede it.
+/// Returns the content of the first copy in the `BASE` file. Omits the magic number, the version and the length before it.
 fn content(disk: &SimulatedDisk) -> Vec<u8> {
     let copies = file(disk, "BASE");
     let length = copies[12..16].try_into().map(u32::from_le_bytes).unwrap_or_default() as usize;

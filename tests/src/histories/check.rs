@@ -1,8 +1,9 @@
-//! Checks a history by searching for an order of all effects that explains every result. The search is the algorithm of Wing and Gong, extended with a memory
-//! of the states that have already been tried.
+//! Checks a history by searching for an order of all effects that explains every result.
 //!
-//! Each object is searched separately, because one order per object implies an order for all objects (linearizability is local). All rows form a single
-//! object, because a unit of work can write several rows. Each counter is a separate object.
+//! The search is the algorithm of Wing and Gong. In addition, it remembers the states that it has already tried.
+//!
+//! Each object is searched separately, because one order per object implies an order for all objects (linearizability is local). A unit of work can write
+//! several rows, so all rows form a single object. Each counter is a separate object.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -14,7 +15,7 @@ use crate::histories::history::{Call, Change, Content, History, Outcome, Record,
 /// Checks that the results of a history are possible.
 ///
 /// # Errors
-/// A description of the object whose calls have no possible order, and of these calls.
+/// A description of the object for whose calls no order is possible, and of these calls.
 pub fn check(history: &History) -> Result<(), String> {
     let rows = rows(history);
     if !search(&rows, Rows::default()) {
@@ -58,7 +59,7 @@ trait Model: Clone + Eq + Hash {
     fn apply(&self, action: &Self::Action) -> Option<Self>;
 }
 
-/// Returns `true` if the effects have an order that respects real time and contains every effect that must have taken place.
+/// Returns `true` if the effects have a possible order. It must respect real time, and contain every effect that must have taken place.
 fn search<M: Model>(effects: &[Effect<M::Action>], start: M) -> bool {
     let words = effects.len().div_ceil(64);
     let mut tried = HashSet::new();
@@ -83,7 +84,7 @@ fn search<M: Model>(effects: &[Effect<M::Action>], start: M) -> bool {
     false
 }
 
-/// The version of a row. It is identified by the `ETag` received by a client, or by the effect that created it.
+/// The version of a row. It is identified by the `ETag` that a client received, or by the effect that created it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Version {
     Reported(String),
@@ -158,7 +159,7 @@ impl Rows {
                 Change::Replace(_, Some(etag)) | Change::Merge(_, Some(etag)) | Change::Delete(Some(etag)),
                 Some((_, version)),
             ) => {
-                // A client can only name a version that it received, and never one from a lost response.
+                // A client can only name a version that it has received. It cannot name one from a lost response.
                 (*version != Version::Reported(etag.clone()))
                     .then_some(ErrorCode::UpdateConditionNotSatisfied)
             }
@@ -213,7 +214,7 @@ impl Model for Rows {
                     match next.refuses(write) {
                         Some(found) if found == *code => return Some(self.clone()),
                         Some(_) => return None,
-                        // Later writes in the unit of work see this version. Its value is irrelevant.
+                        // Later writes in the unit of work see this version. Its value does not matter.
                         None => next.write(write, Version::Of(usize::MAX)),
                     }
                 }

@@ -10,7 +10,7 @@ use table_core::retry::Retry;
 use table_core::runtime::Runtime;
 use table_core::{Clock, Result};
 
-/// Creates a client that sends its requests over `wire` (a connection) and seeds its random numbers with `seed`.
+/// Creates a client that sends its requests over the connection `wire`. `seed` is the seed of its random numbers.
 ///
 /// # Errors
 /// Does not occur with these arguments.

@@ -38,7 +38,7 @@ pub struct Write {
 pub enum Call {
     /// Read a row.
     Get(usize),
-    /// Write rows atomically. Several rows are written by one unit of work.
+    /// Write rows atomically. If there are several rows, one unit of work writes them.
     Write(Vec<Write>),
     /// Increment a counter.
     Add(usize, i64),
@@ -51,7 +51,7 @@ pub enum Call {
 pub enum Outcome {
     /// The row was read. The value is its content and `ETag`, or `None` if the row does not exist.
     Found(Option<(Content, String)>),
-    /// The writes were applied. The value contains the `ETag` created by each write, or `None` for a delete or an unknown `ETag`.
+    /// The writes were applied. For each write, the value contains the new `ETag`. It contains `None` for a delete, or if the `ETag` is unknown.
     Written(Vec<Option<String>>),
     /// The counter was read or incremented, and has this value.
     Counted(i64),

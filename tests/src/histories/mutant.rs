@@ -19,13 +19,13 @@ use table_wire::batch::{NewResponse, write_responses};
 pub enum Mutant {
     /// Assumes that a write was applied if the stored entity has the same content.
     EqualContent,
-    /// Assumes that a write was applied if the stored entity has an operation ID, even if the ID belongs to a different write.
+    /// Assumes that a write was applied if the stored entity has any operation ID. The ID may belong to a different write.
     AnyIdentifier,
-    /// Treats a rejection that follows a lost response as final.
+    /// Treats a rejection as final even if it follows a lost response.
     RefusalStands,
-    /// Treats a 404 as the success of a deletion whose earlier response was lost.
+    /// If the response to a deletion was lost, treats a later 404 as the success of the deletion.
     GoneIsDeleted,
-    /// Treats any response from the service as a definite rejection, even if its status is 5xx.
+    /// Treats any response from the service as a definite rejection, even one with a 5xx status.
     FailureIsRefusal,
     /// Treats a batch whose response was truncated as applied.
     CutBatchIsDone,
@@ -45,7 +45,7 @@ impl Mutant {
         Self::StaleReads,
     ];
 
-    /// Wraps the connection of a client, `wire`, if the fault is in the connection ([`CutBatchIsDone`](Self::CutBatchIsDone)). Otherwise, returns `wire`.
+    /// If the fault is in the connection ([`CutBatchIsDone`](Self::CutBatchIsDone)), wraps the connection `wire`. Otherwise, returns `wire` unchanged.
     pub(super) fn wire(fault: Option<Self>, wire: Arc<dyn Wire>) -> Arc<dyn Wire> {
         if fault == Some(Self::CutBatchIsDone) { Arc::new(WholeBatches(wire)) } else { wire }
     }
@@ -91,7 +91,7 @@ impl MutantStore {
         }
     }
 
-    /// Returns the `ETag`s of the stored entities if the faulty client would mistake these for the entities it wrote.
+    /// Returns the `ETag`s of the stored entities, if the faulty client would mistake them for its own. Otherwise, returns `None`.
     async fn evidence(&self, table: &TableName, sent: &Transaction) -> Result<Option<Committed>> {
         let mut committed = Committed::new();
         for operation in sent.operations() {
@@ -163,7 +163,7 @@ impl TableStore for MutantStore {
     }
 }
 
-/// A connection that turns each truncated batch response into one in which all operations succeed.
+/// A connection that replaces each truncated batch response with one in which all operations succeed.
 #[derive(Debug)]
 struct WholeBatches(Arc<dyn Wire>);
 

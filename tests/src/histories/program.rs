@@ -1,4 +1,4 @@
-//! The random program run by each client in a history.
+//! The random program that each client in a history runs.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,7 @@ use crate::histories::wire::LossyWire;
 const PARTITION: &str = "p";
 const NAMES: [&str; 2] = ["A", "B"];
 
-/// A counter stored as a series with one slot. The other counter is an entity updated with a closure.
+/// A counter that is a series with one slot. The other counter is an entity that is updated with a closure.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Objects")]
 #[partition_key(partition)]
@@ -77,7 +77,7 @@ pub trait Steps: Send + Sync + 'static {
     /// Attributes all later requests to the given step.
     fn begin(&self, step: usize);
 
-    /// Returns the number of times a step's write arrived at the account. A write without an `ETag` may take effect once per arrival.
+    /// Returns the number of times that the write of a step has arrived at the account. A write without an `ETag` may take effect once per arrival.
     fn arrivals(&self, step: usize) -> usize;
 }
 
@@ -167,7 +167,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
         let began = self.recorder.event();
         let limit = Duration::from_millis(self.random.random_range(1..200));
         let outcome = if self.impatient && self.random.random_range(0..16_u32) == 0 {
-            // A call that takes too long is dropped, at whatever point it has reached.
+            // A call that takes too long is dropped, whatever point it has reached.
             tokio::time::timeout(limit, self.make(&call)).await.unwrap_or(Ok(Outcome::Ambiguous))
         } else {
             self.make(&call).await
@@ -191,7 +191,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
     }
 
     fn write(&mut self, row: usize) -> Write {
-        // The values come from such a small range that clients often write equal ones.
+        // The range of values is small, so clients often write equal values.
         let value = self.random.random_range(0..2_i32);
         let content = match self.random.random_range(0..3_u32) {
             0 => [Some(value), None],
@@ -265,7 +265,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
     }
 }
 
-/// Inserts the counter updated with a closure. Its initial value is 0.
+/// Inserts the counter that is updated with a closure. Its initial value is 0.
 ///
 /// # Errors
 /// Any error from the store.

@@ -1,4 +1,4 @@
-//! Runs, records and checks the history determined by a seed.
+//! Runs the history of a seed, records it, and checks it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Runs the history determined by `seed`. The clients have the fault `mutant`, or are correct if it is `None`.
+/// Runs the history of `seed`. The clients have the fault `mutant`. If it is `None`, they are correct.
 ///
 /// # Errors
 /// The history if its results are impossible.
@@ -113,7 +113,8 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
     let owner = MutantStore::new(owner, None);
     prepare(&owner).await.map_err(broken)?;
 
-    // A merge without an identifier keeps the identifier of another writer (`docs/lost-answers.md`), so either all writers use identifiers or none does.
+    // A merge without an identifier keeps the identifier of another writer (`docs/lost-answers.md`). Therefore, either all writers use identifiers or none
+    // does.
     let identify = random.random();
     let (mut wires, mut tasks) = (Vec::new(), Vec::new());
     for number in 0..random.random_range(2..4_usize) {
@@ -142,7 +143,7 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
             |error| Failure { seed, report: format!("a program ended early: {error}"), sent: Vec::new() };
         actors.push(task.await.map_err(|error| Box::new(early(error)))?);
     }
-    // By then, all delayed requests have arrived.
+    // After this time, all delayed requests have arrived.
     tokio::time::sleep(LATEST * 2).await;
     let last = Actor::new(actors.len(), owner, calm, report.clone(), seed).look().await;
     actors.into_iter().chain([last]).for_each(Actor::tell);

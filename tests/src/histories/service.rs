@@ -1,4 +1,4 @@
-//! A fake account: a map of entities with exact semantics for writes, conditions and change sets. All past states are kept, to answer stale reads.
+//! A fake account: a map of entities with exact semantics for writes, conditions and change sets. It keeps all past states, which stale reads need.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

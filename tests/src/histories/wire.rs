@@ -1,4 +1,4 @@
-//! The connection of a client. It loses requests and responses selected by a script.
+//! The connection of a client. It loses the requests and responses that a script selects.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,7 +50,7 @@ pub struct LossyWire {
     script: Mutex<Script>,
     /// The lag of the secondary.
     behind: Duration,
-    /// The current step of the client's program. Requests are attributed to it.
+    /// The current step of the client's program. Each request is attributed to this step.
     step: AtomicUsize,
     /// For each step, the number of times the account received the step's write.
     arrivals: Arc<Mutex<Vec<usize>>>,
@@ -58,7 +58,7 @@ pub struct LossyWire {
 }
 
 impl LossyWire {
-    /// Creates a connection to an account whose secondary lags behind by `behind`. `script` chooses the fate of each request.
+    /// Creates a connection to an account. The secondary of the account lags behind by `behind`. `script` chooses the fate of each request.
     #[must_use]
     pub fn new(account: Account, behind: Duration, script: Script) -> Self {
         let script = Mutex::new(script);
@@ -141,7 +141,7 @@ impl Wire for LossyWire {
 }
 
 async fn deliver(act: Act, arriving: Arriving) -> Result<WireAnswer, Broken> {
-    // There is a delay in each direction. Other requests are handled in the meantime.
+    // Both directions have a delay. Other requests are handled in the meantime.
     sleep(MOMENT).await;
     match act {
         Act::Serve => {

@@ -39,7 +39,8 @@ pub fn write<P: Strategy<Value = Properties>, C: Strategy<Value = Condition>>(
     ]
 }
 
-/// Generates conditions: any version, the last version or, sometimes, the version before a number of writes in `before`. The first two have the given weights.
+/// Generates conditions: any version, the last version, or sometimes an earlier version. The weights are for the first two. An earlier version is the one
+/// before a number of writes in `before`.
 pub fn condition([any, last]: [u32; 2], before: Range<usize>) -> impl Strategy<Value = Condition> {
     prop_oneof![
         any => Just(Condition::Any),
@@ -48,7 +49,8 @@ pub fn condition([any, last]: [u32; 2], before: Range<usize>) -> impl Strategy<V
     ]
 }
 
-/// Generates filters: comparisons joined by `and` and `or`, up to `depth` levels deep, with about `size` terms in total. If `not` is 1, some terms are negated.
+/// Generates filters. A filter has comparisons joined by `and` and `or`, up to `depth` levels deep, with about `size` terms in total. If `not` is 1, some terms
+/// are negated.
 pub fn filter(
     leaf: impl Strategy<Value = Filter> + 'static,
     (depth, size): (u32, u32),

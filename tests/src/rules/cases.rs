@@ -1,4 +1,4 @@
-//! Finds the tests in the source of the workspace, and the rules cited by each test.
+//! Finds the tests in the source of the workspace, and the rules that each test cites.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +22,7 @@ pub enum Place {
 /// A test that cites rules.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The name of the function. For a test of a compiler message, it is the path of the file without the extension, such as `ui/key/float`.
+    /// The name of the function. For a test of a compiler message, the path of the file without the extension, such as `ui/key/float`.
     pub name: String,
     /// The path of the file, relative to the searched folder.
     pub file: PathBuf,
@@ -32,8 +32,8 @@ pub struct Case {
 
 /// Returns the tests in a folder that cite rules, sorted by file.
 ///
-/// The following count as tests: functions with `#[test]` or `#[tokio::test]`, scenarios of the behaviour suite, tests of compiler messages, and the entries
-/// in the list of scenarios that are expected to fail on Azurite. Rules cited in other parts of a file are ignored.
+/// These count as tests: functions with `#[test]` or `#[tokio::test]`, scenarios of the behaviour suite, tests of compiler messages, and the entries in the
+/// list of scenarios that are expected to fail on Azurite. Rules that other parts of a file cite are ignored.
 ///
 /// # Errors
 /// An error if a file cannot be read.
@@ -95,7 +95,7 @@ fn case_of(file: &Path, name: &str, comment: &str, body: &str) -> Case {
     Case { name: name.to_owned(), file: file.to_owned(), rules }
 }
 
-/// Returns the test functions in a file. rustfmt must have formatted the source, because the body of a function is assumed to end at the first brace with the
+/// Returns the test functions in a file. rustfmt must have formatted the source. The body of a function is assumed to end at the first brace with the
 /// indentation of the function.
 fn functions(file: &Path, text: &str) -> Vec<Case> {
     let is_suite = file.starts_with("tests/src/suite") && !file.ends_with("scene.rs");

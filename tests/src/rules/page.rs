@@ -7,7 +7,7 @@ use std::{fs, io};
 use super::words::rule;
 use super::{Case, Place, Rule, reason};
 
-/// The maximum number of tests listed per rule on a page. The most significant citations come first.
+/// The maximum number of tests that a page lists per rule. The most significant citations come first.
 const NAMED: usize = 3;
 
 /// The environment variable that makes the test update the pages instead of only comparing them.

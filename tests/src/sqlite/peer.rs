@@ -65,7 +65,7 @@ impl Peer {
         })
     }
 
-    /// Applies a transaction. If a table store would reject it, returns the expected error and the index of the failed operation instead.
+    /// Applies a transaction. If a table store would reject it, returns the expected error and the index of the failed operation.
     pub(super) fn submit(
         &mut self,
         number: u8,
@@ -105,7 +105,7 @@ impl Peer {
         Ok(None)
     }
 
-    /// Returns the rows of a table from a start position (inclusive) to an end position (exclusive), in one partition or in all partitions.
+    /// Returns the rows of a table from a start position (inclusive) to an end position (exclusive). They are in one partition or in all partitions.
     pub(super) fn page(
         &self,
         number: u8,

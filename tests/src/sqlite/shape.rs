@@ -40,8 +40,7 @@ impl Kind {
         }
     }
 
-    /// Returns this kind of write, or a different one that succeeds. `there` is `true` if the row exists. If `deletes` is `true`, an existing row is
-    /// deleted.
+    /// Returns this kind of write, or a different one that succeeds. `there` is `true` if the row exists. If `deletes` is `true`, an existing row is deleted.
     pub(super) fn fitting(self, there: bool, deletes: bool) -> Self {
         match (self, there) {
             (_, true) if deletes => Self::Delete,

@@ -1,4 +1,4 @@
-//! Test scenarios for concurrency: the states that concurrent readers and writers may see (CON, EGT-9, EGT-13 rules).
+//! Test scenarios for concurrency. They test which states concurrent readers and writers may see (CON, EGT-9, EGT-13 rules).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -38,7 +38,7 @@ pub async fn con_5_exactly_one_of_two_writers_with_one_etag_succeeds<S: TableSto
     }
 }
 
-/// Tests that a read of an entity does not block a writer. If another writer has committed first, the reader's own conditional write fails.
+/// Tests that a read of an entity does not block a writer. If another writer commits first, the conditional write of the reader fails.
 pub async fn con_6_reading_an_entity_blocks_no_writer<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.insert("p", "r", a(0)).await.unwrap();

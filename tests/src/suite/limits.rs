@@ -1,4 +1,4 @@
-//! Test scenarios for keys, names, values and entities at their limits and above (KEY-7, ENT-2, PROP-2, TYPE-10, SIZE rules).
+//! Test scenarios for keys, names, values and entities at and above their limits (KEY-7, ENT-2, PROP-2, TYPE-10, SIZE rules).
 
 use table_core::limits::Limits;
 use table_core::row::RowWriter;
@@ -6,7 +6,7 @@ use table_core::{ErrorCode, IfMatch, Row, TableStore, ValueRef};
 
 use super::scene::{Scene, a, refused, row};
 
-/// Returns `true` if the store has the portable limits. The length of keys and the unit of transaction sizes are ignored, because they differ between backends.
+/// Returns `true` if the store has the portable limits. The length of keys and the unit of transaction sizes differ between backends, so they are ignored.
 fn portable<S: TableStore>(store: &S) -> bool {
     let mut limits = store.capabilities().limits;
     (limits.key_units, limits.measure) = (Limits::PORTABLE.key_units, Limits::PORTABLE.measure);
@@ -76,14 +76,14 @@ pub async fn type_10_and_11_values_at_their_limits<S: TableStore>(store: &S) {
     refused(scene.insert("p", "r", a(vec![0_u8; 65_537])).await, ErrorCode::PropertyValueTooLarge);
 }
 
-/// Returns a row with which an entity with the keys `p` and `r` has a size of exactly `bytes` bytes according to the published formula.
+/// Returns a row for an entity with the keys `p` and `r`. By the published formula, this entity has a size of exactly `bytes` bytes.
 fn sized(prefix: &str, bytes: usize) -> Row {
     let mut writer = RowWriter::new();
     let mut left = bytes - 4 - 2 * 2;
     for number in 0.. {
         let name = format!("{prefix}{number:02}");
         let overhead = 8 + 2 * name.len() + 4;
-        // This leaves room for one more property, whose value cannot have a negative length.
+        // Room for one more property must remain, because its value cannot have a negative length.
         let value = (left - overhead).min(60_000);
         let value = if left - overhead - value > 0 { value - 100 } else { value };
         writer.property(&name, ValueRef::Binary(&vec![0; value]));

@@ -25,7 +25,7 @@ pub async fn mrg_2_merge_of_a_missing_entity_or_another_version_is_refused<S: Ta
 }
 
 pub async fn mrg_3_a_merge_keeps_properties_that_it_does_not_name<S: TableStore>(store: &S) {
-    // A null in a request is an absent property. A merge neither removes nor changes the stored property.
+    // A null in a request means an absent property. A merge neither removes nor changes the stored property.
     let scene = Scene::new(store).await;
     scene.insert("p", "r", a(1)).await.unwrap();
     scene.merge("p", "r", row([]), IfMatch::Any).await.unwrap();

@@ -43,7 +43,7 @@ pub async fn cls_1_each_class_reads_exactly_its_keys<S: TableStore>(store: &S) {
         (rows("p", "2", "3"), 1),
         (KeyRange::partition("p"), 3),
         (KeyRange { partition_key: partitions.clone(), row_key: TextRange::ALL }, 6),
-        // A RowKey without a PartitionKey is a condition and not a lookup (DQ-5).
+        // A RowKey without a PartitionKey is a condition, not a lookup (DQ-5).
         (KeyRange { partition_key: partitions, row_key: one_row.clone() }, 2),
         (KeyRange { partition_key: TextRange::ALL, row_key: one_row }, 3),
         (KeyRange::ALL, 9),

@@ -1,7 +1,7 @@
 //! The behaviour suite for queues, which tests the requirements for every [`QueueStore`] (QUE-2 to QUE-16). Each scenario is an async function.
 //!
-//! Each scenario creates its own queue. The caller provides a function that lets time pass: it advances the clock of an engine, or waits in
-//! real time on other backends. [`for_each_queue_scenario!`](crate::for_each_queue_scenario) lists all scenarios.
+//! Each scenario creates its own queue. The caller provides a function that lets time pass. It advances the clock of an engine, or waits in real time on other
+//! backends. [`for_each_queue_scenario!`](crate::for_each_queue_scenario) lists all scenarios.
 
 pub mod delivery;
 pub mod messages;
@@ -30,9 +30,9 @@ impl<Q> std::fmt::Debug for QueueScene<'_, Q> {
     }
 }
 
-/// The visibility timeout, in seconds, of a message that must not reappear during a test. It is longer than any pause of a slow test machine.
+/// The visibility timeout, in seconds, for a message that must stay hidden during a test. It is longer than any pause of a slow test machine.
 pub const HIDDEN: u64 = 3_600;
-/// The maximum number of seconds a test waits for a message. It is an upper limit and not a delay.
+/// The maximum number of seconds that a test waits for a message. It is a limit, not a delay.
 const PASSES: usize = 300;
 
 /// Returns a duration of `seconds` seconds.
@@ -47,7 +47,7 @@ pub fn texts(leases: &[Lease]) -> Vec<&str> {
     leases.iter().map(|lease| lease.message.text.as_str()).collect()
 }
 
-/// Checks that an operation on a queue failed with the given error code and an error that contains the name of the queue. Returns the error.
+/// Checks that an operation on a queue failed with the given error code. The error must contain the name of the queue. Returns the error.
 #[track_caller]
 pub fn refused<T: std::fmt::Debug>(queue: &QueueName, result: Result<T>, code: ErrorCode) -> Error {
     let error = scene::refused(result, code);

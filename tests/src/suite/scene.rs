@@ -71,7 +71,7 @@ pub fn stale() -> ETag {
     ETag::parse("W/\"datetime'2001-01-01T00%3A00%3A00Z'\"").unwrap()
 }
 
-/// Returns the name of a table that never existed in the store. Scenarios need such names because they run repeatedly on persistent stores.
+/// Returns the name of a table that has never existed in the store. Scenarios need such names, because they run repeatedly on persistent stores.
 #[must_use]
 pub fn fresh_name() -> TableName {
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -205,8 +205,9 @@ impl<'a, S: TableStore> Scene<'a, S> {
         })
     }
 
-    /// Returns the keys on all pages of a query. Checks that no page is too large, that the keys are in order, and that no entity occurs twice. The keys
-    /// are sorted first if the store does not return entities in key order (COS-1).
+    /// Returns the keys on all pages of a query. Checks that no page is too large, that the keys are in order, and that no entity occurs twice.
+    ///
+    /// If the store does not return entities in key order (COS-1), the keys are sorted first.
     pub async fn keys(&self, query: &Query) -> Vec<(String, String)> {
         let mut keys: Vec<(String, String)> = Vec::new();
         let mut from = None;

@@ -113,7 +113,7 @@ pub async fn tbl_1_3_4_and_5_names_are_checked_before_they_are_used<S: TableStor
     }
     let metrics = TableName::new("$MetricsTransactionsTable").unwrap();
     refused(store.create_table(&metrics).await, ErrorCode::InvalidResourceName);
-    // If the service has created this table, it can be read in the same way as any other.
+    // If the service has created this table, it can be read like any other table.
     let key = EntityKey::new("20140423T0900", "user;All").unwrap();
     let read = store.get(&metrics, &key, &Select::All).await.map(|row| row.is_some());
     assert!(read.as_ref().map_or_else(Error::is_table_not_found, |found| !found), "{read:?}");

@@ -140,8 +140,9 @@ pub async fn egt_10_the_first_failing_operation_is_the_one_named<S: TableStore>(
     assert_eq!(error.key(), Some(("p", "2")));
 }
 
-/// Tests that errors that do not depend on stored data take precedence over all others, regardless of the order of the operations. Here, the store must report
-/// the duplicate entity instead of the first operation, which would fail too. The error always contains the index of the failed operation.
+/// Tests that errors in the transaction itself come before errors that depend on stored data, whatever the order of the operations.
+///
+/// Here, the first operation would fail too, but the store must report the duplicate entity. The error always contains the index of the failed operation.
 pub async fn eng_7_structural_errors_come_before_those_of_execution<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.fill([("p", "1")]).await;
@@ -174,7 +175,8 @@ pub async fn egt_14_all_writes_of_a_transaction_get_an_etag<S: TableStore>(store
     assert!(scene.keys(&Query::new(KeyRange::ALL)).await.is_empty());
 }
 
-/// Tests that a store either evaluates a check without writing to the row, or rejects the transaction. If it ignored the check, a condition would be lost.
+/// Tests that a store either evaluates a check without writing to the row, or rejects the transaction. If the store ignored the check, the condition would be
+/// lost.
 pub async fn eng_21_a_check_holds_at_the_commit_and_writes_nothing_or_is_refused<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.fill([("p", "there")]).await;

@@ -20,7 +20,7 @@ macro_rules! family {
     };
 }
 
-/// Runs a scenario on Azurite. A scenario in the list of known deviations must fail, which keeps the list up to date.
+/// Runs a scenario on Azurite. If the scenario is in the list of known deviations, it must fail. This keeps the list up to date.
 fn store(name: &str, scenario: impl FnOnce(&AzureTables)) {
     let Some(connection) = crate::azurite() else { return };
     let store = AzureTables::from_connection_string_with(&connection, crate::patient()).unwrap();

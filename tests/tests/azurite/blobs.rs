@@ -1,4 +1,4 @@
-//! Tests blobs read and written by `object_store` with the connection string of the account (BLB rules), and index lists in blobs.
+//! Tests blobs that `object_store` reads and writes with the connection string of the account (BLB rules). Also tests index lists in blobs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -230,8 +230,9 @@ fn ex_28_put_conditional_put_range_list_and_delete() {
     });
 }
 
-/// Tests that a log is stored like the service's own logs: as block blobs in a container, which are listed and then read by name. Azurite returns metadata
-/// names in lower case (BLB-9). Blobs outside the requested time range must be skipped nevertheless.
+/// Tests that a log is stored like the service's own logs. It consists of block blobs in a container, which are listed and then read by name.
+///
+/// Azurite returns metadata names in lower case (BLB-9). Blobs outside the requested time range must be skipped nevertheless.
 #[test]
 fn log_1_4_and_5_a_log_is_blobs_of_a_container_and_only_matching_ones_are_read() {
     in_container("logs", async |_, store| {
@@ -249,7 +250,7 @@ fn log_1_4_and_5_a_log_is_blobs_of_a_container_and_only_matching_ones_are_read()
         let names: Vec<_> = listed.iter().map(|object| object.location.as_ref()).collect();
         assert_eq!(names, ["queue/2014/07/31/1800/000000.log", "queue/2014/07/31/1800/000001.log"]);
 
-        // Replaces the content of the second blob with invalid text, but keeps its metadata. A read that matches only the first blob must not notice the
+        // Replaces the content of the second blob with invalid text, but keeps its metadata. If a read matches only the first blob, it must not notice the
         // change.
         let second = Path::from(names[1]);
         let attributes = store.get(&second).await.unwrap().attributes;
@@ -326,7 +327,7 @@ fn pat_ix_4_lists_in_blobs_of_an_account() {
         assert_eq!(ids(here), [1, 3, 4]);
         let elsewhere = employees.get_by_index_eventual(Employee::namesakes("Jones / Cao")).await.unwrap();
         assert_eq!(ids(elsewhere), [1, 3, 4]);
-        // The list in the partition exceeded two keys and moved to a blob. Each later change wrote a new blob and left the previous one behind.
+        // The list in the partition exceeded two keys, and moved to a blob. Each later change wrote a new blob, and left the previous one behind.
         let folder = Path::from("indexes/lists/listedpeople");
         let listed: Vec<_> = container.list(Some(&folder)).try_collect().await.unwrap();
         assert_eq!(listed.len(), 3);

@@ -10,8 +10,8 @@ pub(crate) enum Fails {
 }
 use Fails::{Always, Sometimes};
 
-/// Each entry contains the scenario, whether it fails always or sometimes, the rules, and the difference. If no AZ rule describes the difference, the entry
-/// names the rule that Azurite violates.
+/// Each entry contains the scenario, the kind of failure, the rules, and the difference. If no AZ rule describes the difference, the entry names the rule that
+/// Azurite violates.
 pub(crate) const DEVIATIONS: &[(&str, Fails, &str, &str)] = &[
     ("etag::etag_1_and_2_the_etag_is_the_timestamp_in_the_services_form", Sometimes, "AZ-5", SEVEN_DIGITS),
     (

@@ -1,7 +1,7 @@
 //! Tests that the in-memory engine and Azurite return equal results for random programs.
 //!
-//! The environment variables `SEQUENCES` (the number of programs, 800 by default) and `FIRST_SEQUENCE` (the number of
-//! the first program, 0 by default) correspond to the options of the program `differential`.
+//! The environment variable `SEQUENCES` sets the number of programs (800 by default). `FIRST_SEQUENCE` sets the number of the first program (0 by default).
+//! They correspond to the options of the program `differential`.
 
 use std::env;
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 use table_azure::{Options, RetryPolicy};
 use tests::azurite::AzuriteServer;
 
-/// Returns the connection string of the Azurite server shared by all tests in this binary. If Azurite is not available, prints the reason and returns `None`.
+/// Returns the connection string of the Azurite server that all tests in this binary share. If Azurite is not available, prints the reason and returns `None`.
 fn azurite() -> Option<String> {
     AzuriteServer::shared().map(AzuriteServer::connection_string)
 }

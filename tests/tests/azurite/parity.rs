@@ -14,7 +14,7 @@ fn ask(asked: &Ask) -> Option<Answer> {
     Some(asked.of(&crate::azurite()?))
 }
 
-/// The test files that count as evidence because their tests run on Azurite too. Scenarios listed in `deviations.rs` must fail there.
+/// The test files whose tests also run on Azurite, and therefore count as evidence. Scenarios listed in `deviations.rs` must fail there.
 const SUITES: &[&str] = &["behaviour.rs", "queues.rs", "signatures.rs", "blobs.rs", "deviations.rs"];
 
 /// The evidence for a row in a table of `docs/server.md`.

@@ -1,4 +1,4 @@
-//! Tests that Azurite accepts the SAS tokens created by this library, for both permitted and rejected requests (SAS, ASAS, ACL rules).
+//! Tests that Azurite accepts the SAS tokens that this library creates. The requests include permitted and rejected ones (SAS, ASAS, ACL rules).
 
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ fn sas_11_time_and_signature_are_verified() {
             let read = Scene { store: &client, table: scene.table.clone() };
             let key = table_core::EntityKey::new("p", "1").unwrap();
             let answer = read.store.get(&read.table, &key, &table_core::query::Select::All).await;
-            // The service responds with AuthenticationFailed, and Azurite with AuthorizationFailure. Both codes have the status 403.
+            // The service responds with AuthenticationFailed, and Azurite responds with AuthorizationFailure. Both codes have the status 403.
             assert_eq!(answer.unwrap_err().code().status(), 403);
         }
     });

@@ -1,4 +1,4 @@
-//! Tests clients of `table-azure` on a lossy network. All results must be possible, and the check must detect each faulty client.
+//! Tests clients of `table-azure` on a lossy network. All results must be possible. The check must detect each faulty client.
 
 use tests::histories::{Mutant, run};
 

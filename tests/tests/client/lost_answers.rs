@@ -1,5 +1,4 @@
-//! Regression tests for reported faults on a lossy network: a lost increment, and the deletion of blobs to which entities still
-//! referred.
+//! Regression tests for two reported faults on a lossy network. An increment was lost, and blobs were deleted although entities still referred to them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,7 +60,7 @@ fn counts(client: &AzureTables) -> SeriesTable<Counts, AzureTables> {
     SeriesTable::new(client.table::<Counts>())
 }
 
-/// Sends two concurrent increments to a slot that contains 5. `lost` determines whether the request for the first increment or its response is lost. Returns
+/// Sends two concurrent increments to a slot that contains 5. `lost` determines whether the request or the response of the first increment is lost. Returns
 /// both results and the stored sum.
 async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     let account = Account::default();
@@ -78,19 +77,19 @@ async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     (first, second, stored.slot(9).copied().unwrap())
 }
 
-/// Tests two increments that write equal content in quick succession. The client could mistake the second for the first.
+/// Tests two increments that write equal content in quick succession. The client could mistake the second one for the first.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     let (first, second, stored) = two_increments(Act::DropBefore).await;
     assert!(first.unwrap_err().is_ambiguous());
     assert_eq!((second.unwrap(), stored), (6, 6));
-    // The first increment took effect before the second. Its caller cannot know this and gets an ambiguous error. Neither increment is repeated.
+    // The first increment took effect before the second. Its caller cannot know this, and gets an ambiguous error. Neither increment is repeated.
     let (first, second, stored) = two_increments(Act::DropAfter).await;
     assert!(first.unwrap_err().is_ambiguous());
     assert_eq!((second.unwrap(), stored), (7, 7));
 }
 
-/// Tests that an increment whose response was lost succeeds on retry if no other client has written in the meantime.
+/// Tests an increment whose response was lost. If no other client has written in the meantime, the retry succeeds.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_an_increment_without_a_response_is_known_by_its_id() {
     let account = Account::default();
@@ -119,9 +118,8 @@ async fn replaced(account: &Account, photographer: AzureTables) -> Result<ETag> 
     outcome.map(|written| written.etag().clone())
 }
 
-/// Tests a write whose first attempt is applied although its response is lost, and whose retry is rejected. The primary
-/// is busy when the client reads the entity to determine the outcome. The client must not read the configured secondary
-/// instead, which lags behind.
+/// Tests a write whose first attempt is applied although its response is lost. The retry is rejected, so the client reads the entity to determine the outcome.
+/// The primary is busy at this time. The client must not read the configured secondary instead, which lags behind.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_large_2_an_applied_write_is_not_judged_by_a_stale_secondary() {
     for ids in [false, true] {
@@ -161,7 +159,7 @@ async fn con_11_and_pat_large_2_a_suspended_program_recognises_its_own_write() {
     }
 }
 
-/// Tests that a read by the caller may return old data from the secondary, while an update reads current data.
+/// Tests that a read by the caller may return old data from the secondary. An update must nevertheless read current data.
 #[tokio::test(start_paused = true)]
 async fn con_2_and_rty_5_a_secondary_an_hour_behind_affects_no_decision() {
     let account = Account::default();

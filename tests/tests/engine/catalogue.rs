@@ -1,4 +1,4 @@
-//! Tests that creating or dropping a table writes no more bytes to a store with thousands of tables than to one with a few.
+//! Tests the number of bytes that creating or dropping a table writes. It must not be greater in a store with thousands of tables than in one with a few.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,8 +30,8 @@ fn engine() -> (Engine, Written) {
     (engine, Written(bytes))
 }
 
-/// Creates tables with one row each, makes a checkpoint, and drops the tables one by one. Returns the number of bytes written for
-/// each created table and for each dropped table.
+/// Creates tables with one row each, makes a checkpoint, and drops the tables one by one. Returns the number of bytes written per created table and per dropped
+/// table.
 async fn cost(tables: u64) -> Result<(u64, u64)> {
     let (engine, written) = engine();
     let name = |n: u64| format!("Table{n:05}");
@@ -56,7 +56,7 @@ async fn cost(tables: u64) -> Result<(u64, u64)> {
 #[test]
 fn a_table_among_two_thousand_is_created_or_dropped_by_one_journal_frame() {
     let (created, dropped) = block_on(cost(2_000)).unwrap();
-    // The journal grows in 1 MiB steps. The limit leaves room for one step, divided among all tables.
+    // The journal grows in steps of 1 MiB. The limit leaves room for one step, divided among all tables.
     assert!(created < 1_024 && dropped < 1_024, "{created} and {dropped} bytes a table");
 }
 

@@ -1,4 +1,4 @@
-//! Tests that the current engine can open folders in released formats and that they still contain their rows. `fixtures` contains one folder per format.
+//! Tests that the current engine can open folders in released formats, and that they still contain their rows. `fixtures` contains one folder per format.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -32,7 +32,7 @@ fn fixture(format: u32) -> PathBuf {
 /// The minimum length of a compressed run of equal bytes. Journal files consist mostly of such runs.
 const RUN: usize = 16;
 
-/// Compresses bytes into groups. A group is a `u32` length, as many literal bytes, the `u32` length of a run of equal bytes, and the repeated byte.
+/// Compresses bytes into groups. A group is a `u32` length, that many literal bytes, the `u32` length of a run of equal bytes, and the byte that is repeated.
 fn pack(mut bytes: &[u8]) -> Vec<u8> {
     let length = |bytes: usize| u32::try_from(bytes).unwrap().to_le_bytes();
     let mut packed = Vec::new();
@@ -132,12 +132,12 @@ fn folders_of_all_formats_keep_their_content_and_are_upgraded() {
         assert_eq!(format_of(folder.path()), format, "a reader migrates nothing");
         assert_eq!(contents(Engine::open(folder.path()).unwrap()).unwrap(), expected(format));
         assert_eq!(format_of(folder.path()), CURRENT);
-        // More data can be added to the recovered data, and everything can then be read again.
+        // More data can be added to the recovered data. Everything can then be read again.
         let engine = Engine::open(folder.path()).unwrap();
         block_on(write_on(&engine)).unwrap();
         block_on(engine.backup(folder.path().join("backup"))).unwrap();
         drop(engine);
-        // A backup has the current format, and so does a folder restored from it.
+        // A backup has the current format. A folder that is restored from it has the current format too.
         Engine::restore(folder.path().join("backup"), folder.path().join("restored")).unwrap();
         for folder in [folder.path(), &folder.path().join("restored")] {
             assert_eq!(format_of(folder), CURRENT);
@@ -283,7 +283,7 @@ fn write_the_fixture() {
             table.insert_or_replace(&row).await?;
             engine.checkpoint().await?;
         }
-        // From here on, the changes are only in the journal.
+        // From now on, the changes are only in the journal.
         for (at, row) in ["000000", "000003", "000006"].into_iter().enumerate() {
             table.delete(Selection::point("Sales", row), IfMatch::Any).await?;
             let name = format!("{:06}", 9 + 3 * at);
@@ -308,7 +308,7 @@ fn write_the_fixture() {
         .unwrap();
 }
 
-/// Tests that a folder stays locked even if a clean-up removes its lock file. This works because the engine locks the manifest as well.
+/// Tests that a folder stays locked even if a clean-up removes its lock file. The engine also locks the manifest.
 #[test]
 fn a_folder_that_is_upgraded_stays_locked_without_its_lock_file() {
     for format in FORMATS {

@@ -6,12 +6,12 @@ use tests::crash::power_loss::{findings, write};
 use tests::effort::effort;
 
 const STEPS: usize = 60;
-/// The number of different disk images tested per power loss. They differ in the unsynced data that survived.
+/// The number of different disk images per power loss. They differ in the unsynced data that has survived.
 const IMAGES: u64 = 6;
 
-/// Runs writers and cuts the power at each sync in `cuts`. Stops after the first run that ends before its cut.
+/// Runs writers, and cuts the power at each sync in `cuts`. Stops after the first run that ends before its cut.
 ///
-/// The number of syncs varies between runs, because concurrent writers share syncs, and because checkpoints run concurrently.
+/// The number of syncs varies between runs, because concurrent writers share syncs and checkpoints run concurrently.
 fn cut_at_syncs(cuts: impl Iterator<Item = u64>, writers: usize, steps: usize) {
     let mut last = 0;
     for cut in cuts {
@@ -29,7 +29,7 @@ fn cut_at_syncs(cuts: impl Iterator<Item = u64>, writers: usize, steps: usize) {
         }
         if !disk.has_lost_power() {
             assert!(error.is_none(), "{error:?}");
-            // The check must not trigger the fault that the run has not reached.
+            // The check must not trigger the fault that this run has not reached.
             disk.set_fault(None);
             assert_eq!(findings(&disk, &evidence), Vec::<String>::new());
             break;
@@ -45,8 +45,8 @@ fn cut_at_every_sync_of_one_writer() {
     cut_at_syncs(1.., 1, STEPS);
 }
 
-// If no commits are grouped, eight writers sync once per transaction. The test therefore uses fewer steps. `simulate` cuts the power at any write, in thousands
-// of histories.
+// If commits are not grouped, eight writers sync once per transaction. The test therefore uses fewer steps. `simulate` cuts the power at any write, in
+// thousands of histories.
 #[test]
 fn cut_at_every_third_sync_of_eight_writers() {
     cut_at_syncs((1..).step_by(3), 8, STEPS / 3);
@@ -62,7 +62,7 @@ fn power_fails_repeatedly_during_and_after_recovery() {
             (evidence, _) = write(&disk, evidence, 3, STEPS);
             disk = disk.after_power_loss(seed * 100 + round);
             if evidence.writers() > 0 {
-                // The check recovers only a copy of the disk. The next round therefore starts with a recovery as well.
+                // The check recovers only a copy of the disk. The next round therefore also starts with a recovery.
                 let wrong = findings(&disk.after_power_loss(0), &evidence);
                 assert!(wrong.is_empty(), "seed {seed}, round {round}:\n{}", wrong.join("\n"));
             }

@@ -23,7 +23,7 @@ macro_rules! family {
     };
 }
 
-/// Returns engine options with a clock controlled by the test, and a function that advances this clock.
+/// Returns engine options with a clock that the test controls, and a function that advances this clock.
 fn clocked() -> (EngineOptions, impl Fn(Duration) + Sync) {
     let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let clock = Arc::clone(&time);

@@ -1,6 +1,7 @@
-//! Tests the explorer in a real browser: the Chromium of the system, controlled by a pinned Node package. The first run installs the package.
-//! Without Chromium, Node or a registry, the test is skipped with a message, or fails if `CI` is `true`. Screenshots of
-//! the pages are written to cargo's target folder.
+//! Tests the explorer in a real browser: the Chromium of the system, which a pinned Node package controls. The first run installs the package.
+//!
+//! Without Chromium, Node or a registry, the test is skipped with a message. If `CI` is `true`, it fails instead. Screenshots of the pages are written to
+//! cargo's target folder.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -28,7 +29,7 @@ const PACKAGES: [(&str, &str); 3] = [
     ("package-lock.json", include_str!("../../clients/explorer/package-lock.json")),
     (".npmrc", include_str!("../../clients/explorer/.npmrc")),
 ];
-/// The path of the browser tests. The file is read when this test runs and can therefore be changed without a rebuild.
+/// The path of the browser tests. The file is read when this test runs, so it can be changed without a rebuild.
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/clients/explorer/suite.mjs");
 
 /// Returns the number of rows in the large partition, and the number of partitions in the large table. The variable `EXPLORER_ROWS` sets both.
@@ -37,12 +38,12 @@ fn large() -> (usize, usize) {
     given.map_or((1_000_000, 100_000), |rows| (rows, rows))
 }
 
-/// Returns the number of screenfuls of rows that the test scrolls down and back up, from the variable `EXPLORER_WINDOWS`. `all` scrolls to the end.
+/// Returns the number of screenfuls of rows that the test scrolls down and back up. It comes from the variable `EXPLORER_WINDOWS`. `all` scrolls to the end.
 fn windows() -> String {
     env::var("EXPLORER_WINDOWS").unwrap_or_else(|_| "25".to_owned())
 }
 
-/// Strings that would set `window.stolen` on a page that does not escape them, or that could hide or reverse the text of the page.
+/// Strings that would set `window.stolen` if a page did not escape them. Some of them could also hide or reverse the text of the page.
 const HOSTILE: [&str; 13] = [
     "<script>window.stolen=1</script>",
     "\"><img src=x onerror=\"window.stolen=2\">",
@@ -104,7 +105,7 @@ async fn store() -> Engine {
     engine
 }
 
-/// Fills the large table and then the large partition, while the browser tests other pages.
+/// Fills the large table and then the large partition. In the meantime, the browser tests other pages.
 async fn fill(engine: Engine) {
     let ((rows, partitions), begun) = (large(), std::time::Instant::now());
     let mut groups = Groups { engine, under_way: VecDeque::new() };
@@ -184,7 +185,7 @@ async fn the_pages_work_in_a_real_browser() {
     fs::create_dir_all(&pictures).unwrap();
     let engine = store().await;
     let load = PartitionLoad::default();
-    // This is another program in the same process. The heat page shows its requests.
+    // This acts as another program in the same process. The heat page shows its requests.
     let program = CountingStore::new(engine.clone(), load.clone());
     let source =
         Source::new(DynTableStore::new(engine.clone()), "demo").with_engine(engine.clone()).with_load(load);

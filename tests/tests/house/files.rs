@@ -35,7 +35,8 @@ pub(crate) fn below(folder: &str, ends: &[&str]) -> Vec<(String, String)> {
     files
 }
 
-/// Returns the lines of prose in a file, with their numbers: in Rust, comments and error messages; in Markdown, everything outside code samples.
+/// Returns the lines of prose in a file, with their numbers. In Rust, these are comments and error messages. In Markdown, they are all lines outside code
+/// samples.
 pub(crate) fn prose<'t>(path: &str, text: &'t str) -> Vec<(usize, &'t str)> {
     let is_rust = Path::new(path).extension().is_some_and(|extension| extension == "rs");
     let mut sample = false;

@@ -1,6 +1,6 @@
 //! Tests that the modules of a package do not import each other in a cycle (ARCHITECTURE, "Layers of the core").
 //!
-//! An import is attributed to the file that defines the item, even if it goes through a re-export.
+//! An import counts as an import from the file that defines the item, even if it goes through a re-export.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -40,8 +40,8 @@ fn no_package_has_a_cycle_of_imports() {
 
 /// Returns the imports of a package that form cycles.
 ///
-/// Two modules are compared by the first segments in which their paths differ. A file, and the files in the folder with
-/// its name, count as one module and may therefore import each other.
+/// Two modules are compared by the first segments in which their paths differ. A file and the files in the folder with its name count as one module, so they
+/// may import each other.
 fn circles(package: &str) -> BTreeSet<String> {
     let imports = Package::read(package).imports();
     let meetings = imports.iter().filter_map(|(from, to)| {
@@ -74,7 +74,7 @@ fn reaches(next: &BTreeMap<&str, BTreeSet<&str>>, from: &str, to: &str) -> bool 
 /// The imports and re-exports in the files of a package.
 #[derive(Default)]
 struct Package {
-    /// The paths imported or used in expressions by each file, relative to the root of the package.
+    /// The paths that each file imports, or uses in expressions. They are relative to the root of the package.
     uses: BTreeMap<Module, Vec<Vec<String>>>,
     /// The path of each re-exported item, by file and name.
     exports: BTreeMap<(Module, String), Vec<String>>,
@@ -137,7 +137,7 @@ impl Package {
         pairs.filter(|(from, to)| from != to).collect()
     }
 
-    /// Returns the file that defines an item: the module with the longest matching path, or the module from which the item is re-exported.
+    /// Returns the file that defines an item. It is the module with the longest matching path, or the module from which the item is re-exported.
     fn file_of(&self, path: &[String]) -> Option<Module> {
         let mut path = path.to_vec();
         for _ in 0..8 {
@@ -165,7 +165,7 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Appends the paths in a `use` tree to `paths`. Each comes with the local name it introduces.
+/// Appends the paths in a `use` tree to `paths`. Each comes with the local name that it introduces.
 fn flatten(tree: &UseTree, before: &mut Vec<String>, paths: &mut Vec<(Vec<String>, String)>) {
     let mut end = |before: &[String], last: &syn::Ident, name: &syn::Ident| {
         let path = if last == "self" { before.to_vec() } else { [before, &[last.to_string()]].concat() };
@@ -215,7 +215,7 @@ fn spelled(tokens: TokenStream, each: &mut impl FnMut(Vec<String>)) {
     }
 }
 
-/// Returns a path relative to the root of the package, or `None` if the path refers to another package or to a local name.
+/// Returns a path relative to the root of the package. Returns `None` if the path refers to another package or to a local name.
 fn absolute(path: &[String], module: &Module) -> Option<Vec<String>> {
     let ups = path.iter().take_while(|part| *part == "super").count();
     match path.first().map(String::as_str)? {

@@ -23,14 +23,14 @@ const ALLOWED: [&str; 14] = [
     "Zlib",
 ];
 
-/// Returns the target platform of this test. Packages for other platforms are not checked, because they may not have been downloaded.
+/// Returns the target platform of this test. Packages for other platforms may not have been downloaded, so they are not checked.
 fn host() -> String {
     let output = Command::new("rustc").arg("-vV").output().expect("rustc runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc names its host").to_owned()
 }
 
-/// Returns the output of `cargo metadata`. It runs without `--offline`, because packages that only `benches` needs may not have been downloaded.
+/// Returns the output of `cargo metadata`. It runs without `--offline`, because packages for `benches` alone may not have been downloaded.
 fn metadata() -> Value {
     let output = Command::new(env!("CARGO"))
         .args([

@@ -1,4 +1,4 @@
-//! Tests account SAS tokens: each operation with combinations of services, resource types and permissions.
+//! Tests account SAS tokens. Each operation is tested with combinations of services, resource types and permissions.
 
 use table_wire::sas::{AccountPermissions, AccountSas, ResourceTypes, Services};
 use tests::ask::{Answer, Ask};
@@ -9,13 +9,13 @@ use crate::permissions::{key, lifetime, with};
 /// The letters of all permissions, in SAS order.
 const LETTERS: &str = "rwdlacup";
 
-/// An operation, and the values needed in an account SAS to permit it (ASAS-4).
+/// An operation, and the values that an account SAS needs to permit it (ASAS-4).
 struct Operation {
     ask: Ask,
     target: String,
     service: char,
     resource: char,
-    /// The sets of permissions, each of which permits the operation. If the list is empty, no account SAS permits it.
+    /// Sets of permissions. Each of them permits the operation. If the list is empty, no account SAS permits it.
     any: &'static [&'static str],
 }
 
@@ -93,8 +93,9 @@ fn queue_operations(id: &str, receipt: &str) -> Vec<Operation> {
     .into()
 }
 
-/// Returns the services, resource types and permissions of each token to test: all services and types with few permissions
-/// or with all but one, and each combination of services and types with all permissions.
+/// Returns the services, resource types and permissions of each token to test.
+///
+/// Some tokens have all services and types, and few permissions or all but one. The others have all permissions, and each combination of services and types.
 fn signatures() -> Vec<(&'static str, &'static str, String)> {
     let mut letters = vec!["au".to_owned()];
     for one in LETTERS.chars() {

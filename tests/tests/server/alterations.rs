@@ -1,4 +1,4 @@
-//! Tests attacks with SAS tokens. A parameter is altered, or the token is used for another resource, by another caller or at another time.
+//! Tests attacks with SAS tokens. A parameter of the token is altered, or the token is used for another resource, by another caller or at another time.
 
 use std::net::Ipv4Addr;
 
@@ -41,7 +41,7 @@ fn alterations(token: &str) -> Vec<String> {
     altered
 }
 
-/// Returns parameters missing from a token. Each of them would change the signed text.
+/// Returns parameters that a token lacks. Each of them would change the signed text.
 fn additions(token: &str) -> Vec<String> {
     let all = [
         "st=2020-01-01",
@@ -79,7 +79,7 @@ fn sas_2_no_parameter_of_a_table_can_be_altered() {
         let unnamed = unnamed.join("&");
         for altered in alterations(&token).into_iter().chain(additions(&token)) {
             let status = read(&altered).status;
-            // If the token names no table, it is valid for the table in the path, which the signature covers.
+            // If the token does not name a table, it is valid for the table in the path. The signature covers the path.
             let nameless: Vec<_> = altered.split('&').filter(|pair| !pair.starts_with("TN=")).collect();
             let is_same = nameless.join("&") == unnamed;
             // A table SAS signature covers neither resource types nor an encryption scope.
@@ -130,7 +130,7 @@ fn sas_2_no_parameter_of_a_queue_can_be_altered() {
     }
 }
 
-/// Tests that a token is valid only for its table, service and account, for the specified caller, and at the specified time.
+/// Tests that a token is valid only for its table, service and account. It must also be used by the given caller and at the given time.
 #[test]
 fn sas_1_a_token_is_bound_to_its_place_caller_and_time() {
     create("Bound");

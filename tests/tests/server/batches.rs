@@ -196,7 +196,7 @@ fn egt_3_and_req_7_a_batch_has_at_most_four_mebibytes() {
     assert_eq!((answer.status, rows("Mebibytes")), (202, 1), "{}", answer.body);
 }
 
-/// Tests that a change set whose parts have a wrong boundary is not taken for an empty one, which would succeed without writing anything.
+/// Tests a change set whose parts have a wrong boundary. It must not be taken for an empty change set, which would succeed without writing anything.
 #[test]
 fn egt_21_a_change_set_with_text_has_parts() {
     create("WrongBoundary");

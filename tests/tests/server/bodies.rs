@@ -10,8 +10,8 @@ fn names() -> String {
         .body
 }
 
-/// Tests that a repeated property name is rejected as ambiguous. A proxy or log could otherwise show one table name while the
-/// server creates a table with the other.
+/// Tests that a repeated property name is rejected as ambiguous. Otherwise, a proxy or log could show one table name, and the server could create a table with
+/// the other.
 #[test]
 fn prop_6_the_name_of_a_table_is_one_property_of_an_object() {
     for (body, code) in [
@@ -40,7 +40,7 @@ fn prop_6_the_name_of_a_table_is_one_property_of_an_object() {
     }
 }
 
-/// Tests Atom bodies, which old clients send. The response must say that the format is not supported instead of reporting invalid JSON (Azurite issue 942).
+/// Tests Atom bodies, which old clients send. The response must state that the format is not supported, and not that the JSON is invalid (Azurite issue 942).
 #[test]
 fn json_1_a_body_in_atom_is_refused() {
     let entry = "<entry xmlns=\"http://www.w3.org/2005/Atom\"/>";

@@ -7,8 +7,10 @@ use table_server::{Account, Bearer, Config, Server};
 use table_wire::auth::AccountKey;
 use tests::served::{account, asked};
 
-/// Tests combinations of the public key, unsigned tokens, and the option that allows the public key on any address. Anyone can create these credentials, so a
-/// server that accepts them must refuse a non-loopback address. The option makes an exception only for the public key.
+/// Tests combinations of the public key, unsigned tokens, and the option that allows the public key on any address.
+///
+/// Anyone can create these credentials. A server that accepts them must therefore refuse a non-loopback address. The option makes an exception only for the
+/// public key.
 #[test]
 fn auth_12_and_30_credentials_that_anyone_can_create_stay_on_this_machine() {
     let runtime = tokio::runtime::Runtime::new().unwrap();

@@ -1,4 +1,4 @@
-//! Tests headers that change how a request is executed (`If-Match`, `Prefer` and `Accept`), in every form that HTTP allows or forbids.
+//! Tests headers that change how a request is executed: `If-Match`, `Prefer` and `Accept`. They are tested in every form that HTTP allows or forbids.
 
 use tests::ask::{Answer, Ask};
 
@@ -17,7 +17,7 @@ fn read(target: &str) -> Answer {
     Ask::new("GET", target).of(&SERVER)
 }
 
-/// Malformed `If-Match` values. If a server ignored them, the write would become unconditional.
+/// Malformed `If-Match` values. If a server ignored one of them, the write would become unconditional.
 const MALFORMED: [&str; 16] = [
     "",
     "*, W/\"a\"",
@@ -75,7 +75,7 @@ fn ifm_1_and_3_a_malformed_condition_never_becomes_none() {
     }
 }
 
-/// Tests that the headers of an operation in a batch have the same effect as those of a separate request.
+/// Tests that a header of an operation in a batch has the same effect as in a separate request.
 #[test]
 fn ifm_1_and_egt_23_a_malformed_condition_in_a_batch_never_becomes_none() {
     let target = table("MalformedInBatch");
@@ -103,7 +103,7 @@ fn ifm_1_and_egt_23_a_malformed_condition_in_a_batch_never_becomes_none() {
         let stale = send(verb, "If-Match: W/\"a\"\r\n");
         assert!(stale.body.contains("HTTP/1.1 412 "), "{verb}: {}", stale.body);
     }
-    // A method can be tunnelled only through a POST, and only once.
+    // Only a POST can tunnel another method, and only once.
     for (verb, headers) in [
         ("PUT", "X-HTTP-Method: DELETE\r\nIf-Match: *\r\n"),
         ("POST", "X-HTTP-Method: TRACE\r\n"),
@@ -164,7 +164,7 @@ fn ifm_2_if_none_match_is_refused_on_updates_and_deletes() {
     assert_eq!((answer.status, read(&missing).status), (400, 404), "{}", answer.body);
 }
 
-/// Tests that a condition is not ignored if its header is not valid UTF-8, neither in a batch nor in a separate request.
+/// Tests that a condition is not ignored if its header is not valid UTF-8. This applies to a batch and to a separate request.
 #[test]
 fn egt_23_a_header_of_a_part_is_utf_8() {
     let target = table("NotText");

@@ -1,4 +1,4 @@
-//! Tests the limit on authenticated connections, which have sent a request with a valid signature.
+//! Tests the limit on authenticated connections. A connection is authenticated once it has sent a request with a valid signature.
 
 use std::time::Duration;
 
@@ -13,8 +13,9 @@ use crate::neighbours::{connect, relative, text};
 
 const ENTITY: &str = "Employee(PartitionKey='Sales',RowKey='1')";
 
-/// Tests that the first request of a connection beyond the limit is rejected before its operation begins. Otherwise, the connection could be closed while the
-/// operation runs, and its response would be lost.
+/// Tests that the first request of a connection beyond the limit is rejected before its operation begins.
+///
+/// Otherwise, the connection could be closed while the operation runs, and its response would be lost.
 #[test]
 fn beyond_the_limit_the_first_request_of_a_connection_is_refused_and_not_applied() {
     let mut config = Config::on_loopback(account());
@@ -44,8 +45,8 @@ fn beyond_the_limit_the_first_request_of_a_connection_is_refused_and_not_applied
         let read = first.send_request(relative(host, "GET", ENTITY, "")).await.unwrap();
         assert_eq!(text(read).await.0, 404);
         drop(first);
-        // An HTTP/2 connection is not closed when its request is rejected. It takes the free place once the server has noticed that the first connection has
-        // ended.
+        // An HTTP/2 connection is not closed when its request is rejected. Once the server has noticed that the first connection has ended, the second one
+        // takes the free place.
         loop {
             match text(third.send_request(insert()).await.unwrap()).await.0 {
                 503 => tokio::time::sleep(Duration::from_millis(10)).await,

@@ -1,4 +1,4 @@
-//! Tests attacks with continuation tokens that are altered, truncated, encoded differently, or taken from other tables, queries or accounts.
+//! Tests attacks with continuation tokens. The tokens are altered, truncated, encoded differently, or taken from other tables, queries or accounts.
 //!
 //! A token contains only a key, which is not secret. For any token, the server must either reject the request or return a page of the requested query.
 
@@ -132,8 +132,7 @@ fn page_9_an_altered_token_is_refused_or_names_another_key() {
     assert!(matches!(answer.status, 200 | 400 | 414 | 431), "{}", answer.status);
 }
 
-/// Tests that a token, which contains only a key (PAGE-7), continues any query at that key. It must never return rows
-/// from the table or account for which it was issued.
+/// Tests that a token continues any query at the key that it contains (PAGE-7). It must never return rows from the table or account for which it was issued.
 #[test]
 fn page_7_a_token_of_another_table_query_or_account_shows_nothing_of_it() {
     let emulator = SERVER.replace(ACCOUNT, EMULATOR_ACCOUNT).replace(KEY, EMULATOR_KEY);
@@ -163,8 +162,8 @@ fn page_7_a_token_of_another_table_query_or_account_shows_nothing_of_it() {
     }
 }
 
-/// Tests tokens for the list of tables. Such a token is the name of a table. Any other string is accepted as well, and continues the
-/// list after the names that sort before it.
+/// Tests tokens for the list of tables. Such a token is the name of a table. Any other string is accepted as well. The list then continues after the names that
+/// sort before it.
 #[test]
 fn page_12_the_token_of_a_list_of_tables_is_any_name() {
     create("Listed1", &SERVER);

@@ -1,7 +1,7 @@
-//! Tests the framing of HTTP requests (RFC 9112). The server and any proxy must agree on where each request ends, and on the host to which it is sent.
+//! Tests the framing of HTTP requests (RFC 9112). The server and any proxy must agree on the end of each request, and on the host to which it is sent.
 //!
-//! In each case, a second request follows on the same connection. The server must answer it either as a separate request or
-//! not at all. It must never read it as a part of the first request.
+//! In each case, a second request follows on the same connection. The server must answer it as a separate request, or not at all. It must never read it as a
+//! part of the first request.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -50,8 +50,8 @@ fn chunked(body: &str) -> String {
     format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
 }
 
-/// Sends a request with the headers in `framing`, where `N` stands for the length of the body, and then a second
-/// request. Returns the statuses of the responses.
+/// Sends a request with the headers in `framing`, and then a second request. In `framing`, `N` is replaced with the length of the body. Returns the statuses of
+/// the responses.
 fn with_length(framing: &str) -> Vec<u16> {
     let (_, body) = create("");
     let (head, body) = create(&framing.replace('N', &body.len().to_string()));
@@ -80,8 +80,8 @@ fn a_length_is_one_number() {
     }
 }
 
-/// Tests that the body of a request with both `Transfer-Encoding` and `Content-Length` is read as chunks, and that the
-/// connection is then closed (RFC 9112, section 6.1).
+/// Tests a request with both `Transfer-Encoding` and `Content-Length`. Its body must be read as chunks, and the connection must then be closed (RFC 9112,
+/// section 6.1).
 #[test]
 fn a_body_in_chunks_with_a_length_ends_the_connection() {
     for framing in [
@@ -272,11 +272,11 @@ fn the_server_is_no_proxy_and_has_no_tunnel() {
 fn http_1_0_keeps_a_connection_only_on_request() {
     let old = |connection: &str| last().replacen("HTTP/1.1", "HTTP/1.0", 1).replacen(CLOSE, connection, 1);
     assert_eq!(statuses(&format!("{}{}", old(""), last())), [200]);
-    // The first response has the HTTP version of its request. It is therefore counted only once the second response has arrived.
+    // The first response has the HTTP version of its request. It therefore counts only once the second response has arrived.
     assert_eq!(statuses(&format!("{}{}", old("connection: keep-alive\r\n"), last())).len(), 2);
 }
 
-/// Tests that the body of a rejected request is not read as a separate request, even if it looks like one.
+/// Tests that the body of a rejected request is not read as a separate request. In this test, the body looks like a request.
 #[test]
 fn the_body_of_a_refused_request_is_no_request() {
     let inner = last();

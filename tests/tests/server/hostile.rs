@@ -13,8 +13,8 @@ const REQUESTS: u64 = 10_000;
 /// The number of requests after which the account is replaced to free memory.
 const OF_ONE_ACCOUNT: u64 = 5_000;
 
-/// Sends many mutated requests to a server in the test process. The test fails if a response violates a guarantee: for
-/// example, if it lacks an error code, reports an internal error, or contains the account key.
+/// Sends many mutated requests to a server in the test process. The test fails if a response violates a guarantee. For example, a response must have an error
+/// code, and must not report an internal error or contain the account key.
 #[test]
 fn malformed_requests_are_answered() {
     thread_local! {
@@ -56,7 +56,7 @@ fn keep_alive_is_named_over_http_1_1() {
 /// Tests that a connection is closed and released if its input is not HTTP, is incomplete, or never ends.
 #[test]
 fn broken_connections_are_released() {
-    // The limit is lower than the number of connections that are broken below. Leaked connections would therefore exhaust it.
+    // The limit is lower than the number of connections that are broken below. If connections leaked, they would exhaust it.
     let mut config = Config::on_loopback(account());
     config.limits.connections = 16;
     with_server(config, async |connection, observed| {

@@ -49,7 +49,7 @@ fn requests_share_a_connection_of_http_2() {
         assert!(inserted.iter().all(|(status, _)| *status == 201), "{inserted:?}");
         let (status, body) = ask("GET", "Employee()", "").await;
         assert_eq!((status, body.matches("\"RowKey\"").count()), (200, 50));
-        // URLs in the response start with the authority in the request, because HTTP/2 has no `Host` header.
+        // URLs in the response start with the authority of the request, because HTTP/2 has no `Host` header.
         assert!(body.contains(&format!("http://{host}/{ACCOUNT}/$metadata#Employee")), "{body}");
         // The connection ends once its last sender is dropped. The server waits for this when it shuts down.
         drop(sender);
@@ -57,7 +57,8 @@ fn requests_share_a_connection_of_http_2() {
     });
 }
 
-/// Tests that a request with two different hosts is rejected. The signature does not cover the host, so a proxy and the server might use different hosts.
+/// Tests that a request with two different hosts is rejected. The signature does not cover the host. A proxy and the server might therefore use different
+/// hosts.
 #[test]
 fn a_host_other_than_the_authority_is_refused() {
     with_server(Config::on_loopback(account()), async |connection, _| {

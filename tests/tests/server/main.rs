@@ -1,4 +1,4 @@
-//! Tests `table-server`: the behaviour suite and the queue suite, run with `table-azure`, and server-specific tests.
+//! Tests `table-server`. They are the behaviour suite and the queue suite, which use `table-azure`, and tests for the server alone.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -38,5 +38,5 @@ use std::sync::LazyLock;
 
 use tests::served::{self, ACCOUNT, KEY};
 
-/// The connection string of the server shared by all tests in this binary. The server stops when the binary ends.
+/// The connection string of the server that all tests in this binary share. The server stops when the binary ends.
 static SERVER: LazyLock<String> = LazyLock::new(served::for_the_process);

@@ -193,7 +193,7 @@ fn que_11_12_and_13_a_receipt_is_for_its_message_until_the_next_one() {
     assert_eq!(second.update("receipts", "1", Some("d")).code(), (404, "MessageNotFound"));
 }
 
-/// Tests that exactly one of several clients succeeds if all of them use the same pop receipt concurrently.
+/// Tests several clients that use the same pop receipt concurrently. Exactly one of them must succeed.
 #[test]
 fn que_12_updates_with_one_receipt_race_for_it() {
     create("races");

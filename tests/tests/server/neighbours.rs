@@ -1,7 +1,7 @@
 //! Tests that hostile clients do not affect a well-behaved client. They open many connections and never send a request with a valid signature.
 //!
 //! Each kind of hostile client opens more connections than the server allows to clients that have not yet sent an authenticated request.
-//! `HOSTILE_CONNECTIONS=5000` opens more, under the default limits of the server. The benchmarks measure the latency of a client among such connections
+//! `HOSTILE_CONNECTIONS=5000` opens more, under the default limits of the server. Among such connections, the benchmarks measure the latency of a client
 //! (`ratios -- --server --only hostile`).
 
 use std::env;
@@ -22,9 +22,9 @@ use tokio::net::TcpStream;
 
 use crate::http2::request;
 
-/// The server's limit on guests (connections that are not yet authenticated). Each kind of hostile client opens more connections than this.
+/// The server's limit on guests, which are connections that are not authenticated yet. Each kind of hostile client opens more connections.
 const GUESTS: usize = 64;
-/// The number of connections opened at once, which the kernel must queue. Before version 5.4, Linux queues only 128 by default.
+/// The number of connections that are opened at once, which the kernel must queue. Before version 5.4, Linux queues only 128 by default.
 const BURST: usize = 1_000;
 /// The number of unsigned requests sent on one connection.
 const UNSIGNED: usize = 2_000;
@@ -64,7 +64,7 @@ pub(crate) async fn connect(host: &str) -> http1::SendRequest<Full<Bytes>> {
     sender
 }
 
-/// Returns a request whose target is a path and not a URL, as HTTP/1.1 requires.
+/// Returns a request whose target is a path instead of a URL, as HTTP/1.1 requires.
 pub(crate) fn relative(host: &str, method: &'static str, path: &str, body: &str) -> Request<Full<Bytes>> {
     let mut request = request("", method, path, body);
     request.headers_mut().insert("host", host.parse().unwrap());
@@ -152,7 +152,7 @@ fn a_client_does_not_notice_unfinished_streams_of_http_2() {
     });
 }
 
-/// Returns the bytes of an HTTP/2 connection: the preface, an empty `SETTINGS` frame, and `number` streams with headers but no body.
+/// Returns the bytes of an HTTP/2 connection. They are the preface, an empty `SETTINGS` frame, and `number` streams with headers but no body.
 fn streams(number: u32) -> Vec<u8> {
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
     // The fields are `:method: POST`, `:scheme: http` and, as literals, `:path: /contoso/Employee` and `:authority: a` (RFC 7541).
@@ -169,8 +169,9 @@ fn streams(number: u32) -> Vec<u8> {
     bytes
 }
 
-/// Tests that a burst of connections waits in the kernel's queue until the server accepts them. If the queue were too short, clients would wait for a second or
-/// more.
+/// Tests that a burst of connections waits in the kernel's queue until the server accepts them.
+///
+/// If the queue were too short, clients would wait for a second or more.
 #[tokio::test]
 async fn a_burst_of_connections_waits_in_the_queue() {
     // The server does not accept connections in this test.
@@ -183,7 +184,7 @@ async fn a_burst_of_connections_waits_in_the_queue() {
     drop(open);
 }
 
-/// Tests that a new connection is not closed to make room for others before the server has read its first request.
+/// Tests that the server reads the first request of a new connection before it closes the connection to make room for others.
 #[test]
 fn a_burst_of_signed_connections_is_answered() {
     let mut config = Config::on_loopback(account());
@@ -191,7 +192,7 @@ fn a_burst_of_signed_connections_is_answered() {
     with_server(config, async |connection, _| {
         let host = connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
         let request = Ask::new("GET", "Tables").written(&connection);
-        // This blocks the server's thread, so the server finds all connections at the same time.
+        // This blocks the server's thread. The server then finds all connections at the same time.
         let connect = |_| {
             let mut stream = std::net::TcpStream::connect(host).unwrap();
             stream.write_all(request.as_bytes()).unwrap();
@@ -227,7 +228,7 @@ fn unsigned_requests_have_a_rate() {
     });
 }
 
-/// Tests that unsigned requests are rejected before they count towards the limit on concurrent requests, even if that limit is 1.
+/// Tests that unsigned requests do not count towards the limit on concurrent requests. They are rejected earlier. The limit is 1 in this test.
 #[test]
 fn unsigned_requests_take_no_capacity() {
     let mut config = Config::on_loopback(account());

@@ -1,4 +1,4 @@
-//! Tests query parameters: names in upper and lower case, which a signature treats as equal, and values that are not valid UTF-8.
+//! Tests query parameters. Their names may be in upper or lower case, which a signature treats as equal. Their values may not be valid UTF-8.
 
 use tests::ask::{Answer, Ask};
 
@@ -13,8 +13,8 @@ fn put(query: &str, text: &str) -> u16 {
     Ask::queue("POST", format!("cases/messages{query}")).body("application/xml", body).of(&SERVER).status
 }
 
-/// Tests that parameter names are accepted in any case. If the server did not recognise a `PeekOnly` in a different case,
-/// the message would be hidden from its consumers.
+/// Tests that parameter names are accepted in any case. If the server did not recognise a `PeekOnly` in a different case, it would hide the message from its
+/// consumers.
 #[test]
 fn auth_22_parameters_of_queues_have_names_in_any_case() {
     assert_eq!(Ask::queue("PUT", "cases").of(&SERVER).status, 201);
@@ -49,7 +49,7 @@ fn auth_22_parameters_of_tables_have_names_in_any_case() {
     }
 }
 
-/// Tests that invalid bytes are rejected. If they were replaced with U+FFFD, the request would read a different entity from the one that the client asked for.
+/// Tests that invalid bytes are rejected. If they were replaced with U+FFFD, the request would read a different entity than the client requested.
 #[test]
 fn qry_2_a_query_is_utf_8() {
     assert_eq!(Ask::new("POST", "Tables").json("{\"TableName\":\"NotUtf8\"}").of(&SERVER).status, 201);

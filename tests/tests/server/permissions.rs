@@ -1,4 +1,4 @@
-//! Tests table and queue SAS tokens: each operation with each set of permissions. No request may access keys outside the range of its token.
+//! Tests table and queue SAS tokens. Each operation is tested with each set of permissions. No request may access keys outside the range of its token.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub(crate) fn with(ask: &Ask, target: &str, token: &str) -> Answer {
     ask.clone().signed(None).target(format!("{target}{separator}{token}")).of(&SERVER)
 }
 
-/// The operations on tables and entities, each with the permissions needed in a table SAS, or `None` if no table SAS can permit it.
+/// The operations on tables and entities. Each has the permissions that a table SAS needs, or `None` if no table SAS can permit it.
 fn table_operations() -> Vec<(Ask, String, Option<&'static str>)> {
     let entity = "Letters(PartitionKey='p',RowKey='r')";
     let any = |verb| Ask::new(verb, "").json("{}").header("if-match", "*");
@@ -122,7 +122,7 @@ fn sas_5_each_set_of_letters_permits_exactly_its_operations() {
     }
 }
 
-/// The operations on queues, each with the permission letter needed in a queue SAS, or `None` if no queue SAS can permit it.
+/// The operations on queues. Each has the permission letter that a queue SAS needs, or `None` if no queue SAS can permit it.
 fn queue_operations(id: &str, receipt: &str) -> Vec<(Ask, String, Option<char>)> {
     let message = "<QueueMessage><MessageText>a</MessageText></QueueMessage>";
     let ask = |verb| Ask::queue(verb, "");
@@ -183,7 +183,7 @@ fn sas_5_each_set_of_letters_of_a_queue_permits_exactly_its_operations() {
     }
 }
 
-/// Tests that a token for one partition gives no access to others, not even with a continuation, a filter, a batch or a key in a different spelling.
+/// Tests that a token for one partition gives no access to others. A continuation, a filter, a batch, or a key in a different spelling must not help.
 #[test]
 fn sas_8_no_request_leaves_the_range_of_its_token() {
     create("Ranged");

@@ -1,6 +1,6 @@
-//! Runs the tests for the Azure SDK for Python with pinned versions. The first run installs them in cargo's target folder.
+//! Runs the tests for the Azure SDK for Python, with pinned versions of its packages. The first run installs them in cargo's target folder.
 //!
-//! Without `python3`, or without a registry, the suite is skipped with a message, or fails if `CI` is `true`.
+//! Without `python3`, or without a registry, the suite is skipped with a message. If `CI` is `true`, it fails instead.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

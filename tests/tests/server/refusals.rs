@@ -1,4 +1,4 @@
-//! Tests requests that the service rejects, taken from public bug reports. Each test cites its reports and expects the error code of the service.
+//! Tests requests that the service rejects. They come from public bug reports. Each test cites its reports, and expects the error code of the service.
 
 use std::time::Duration;
 

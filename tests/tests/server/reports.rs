@@ -1,4 +1,4 @@
-//! Tests for public bug reports about Azurite, the service and its clients. Each test cites its report and expects the behaviour of the service.
+//! Tests for public bug reports about Azurite, the service and its clients. Each test cites its report, and expects the behaviour of the service.
 
 use std::time::Duration;
 

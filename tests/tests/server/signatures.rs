@@ -26,7 +26,7 @@ fn auth_1_another_key_is_refused() {
     assert_eq!(created.unwrap_err().code(), ErrorCode::AuthenticationFailed);
 }
 
-/// Tests that a request with several `Authorization` headers is rejected. A proxy might verify a different one from the server.
+/// Tests that a request with several `Authorization` headers is rejected. A proxy might verify a different header than the server.
 #[test]
 fn auth_1_several_authorization_headers_are_refused() {
     for ask in [Ask::new("GET", "Tables"), Ask::queue("GET", "?comp=list")] {
@@ -71,7 +71,7 @@ struct Ticket {
     mail: String,
 }
 
-/// Tests that a tenant with a SAS for one partition can use the patterns in that partition but cannot access other partitions.
+/// Tests a tenant with a SAS for one partition. The tenant can use the patterns in this partition, but cannot access other partitions.
 #[test]
 fn sas_8_a_tenant_with_a_grant_reads_by_an_index_and_writes_a_feed() {
     pollster::block_on(async {

@@ -1,4 +1,4 @@
-//! Tests behaviour expected by other projects' test suites, with raw requests. Each test cites its suite and the original tests.
+//! Tests behaviour that the test suites of other projects expect, with raw requests. Each test cites its suite and the original tests.
 //!
 //! The suites are those of Azurite 3.36 (`tests/table`, `tests/queue`) and of `azure-cosmosdb-table` 1.0.6 for Python.
 //! None of their code is copied.
@@ -288,8 +288,8 @@ fn acc_2_the_secondary_of_tables_is_read_only() {
     assert_eq!(Ask::new("GET", "Tables").secondary().of(&EMULATOR).status, 200);
 }
 
-/// Tests that the limit applies to the bytes in the body of a transaction, and not to the sum of the entity sizes in UTF-16. A
-/// hundred entities of 40,000 characters are accepted.
+/// Tests that the limit applies to the bytes in the body of a transaction. It does not apply to the sum of the entity sizes in UTF-16. A hundred entities of
+/// 40,000 characters are accepted.
 #[test]
 fn egt_3_a_transaction_is_bounded_by_the_bytes_of_its_body() {
     create("Large");

@@ -1,4 +1,4 @@
-//! Tests behaviour expected by the live tests of `azure-data-tables` 12.7 and `azure-storage-queue` 12.18 for Python, with raw requests. Each test cites the
+//! Tests behaviour that the live tests of `azure-data-tables` 12.7 and `azure-storage-queue` 12.18 for Python expect, with raw requests. Each test cites the
 //! original test. None of the original code is copied.
 
 use tests::ask::{Answer, Ask};

@@ -25,7 +25,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::http2::request;
 
-/// The environment variable that passes the connection string to the test's second process.
+/// The environment variable that contains the connection string for the second process of the test.
 const CONNECTION: &str = "TABLES_TEST_TLS_CONNECTION";
 
 fn under_tls(folder: &Path) -> Config {
@@ -55,8 +55,8 @@ async fn connected(folder: &Path, host: &str, offered: &[&str]) -> TlsStream<Tcp
     TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap()
 }
 
-/// Tests the project's own client, which trusts the certificates of the system. `SSL_CERT_FILE` replaces them for an entire
-/// process. The test therefore runs itself in a second process.
+/// Tests the project's own client, which trusts the certificates of the system. `SSL_CERT_FILE` replaces these certificates for an entire process. The test
+/// therefore runs itself in a second process.
 #[test]
 fn our_client_works_once_it_trusts_the_certificate() {
     if let Ok(connection) = env::var(CONNECTION) {
@@ -108,7 +108,7 @@ fn http_2_is_negotiated_in_the_handshake() {
     });
 }
 
-/// Tests that a connection is released if its client does not speak TLS, stops during the handshake, or never sends anything.
+/// Tests that the server releases broken connections. Their clients do not speak TLS, stop during the handshake, or never send anything.
 #[test]
 fn broken_handshakes_are_released() {
     let folder = tempfile::tempdir().unwrap();

@@ -35,8 +35,8 @@ async fn open_connections(observed: SocketAddr) -> usize {
     line.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{metrics}"))
 }
 
-/// Starts a server that contains one large entity. Runs `program` with the connection string, the host of the server, all
-/// requests for the entity as one string, and the address of the metrics endpoint.
+/// Starts a server that contains one large entity, and runs `program`. It receives the connection string, the host of the server, all requests for the entity
+/// as one string, and the address of the metrics endpoint.
 fn run(program: impl AsyncFnOnce(String, String, String, SocketAddr)) {
     let mut config = Config::on_loopback(account());
     config.limits.unread_response_bytes = LIMIT;

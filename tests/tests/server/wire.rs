@@ -1,4 +1,4 @@
-//! Tests with requests that client libraries cannot send, or responses that they do not show. The requests are written byte by byte.
+//! Tests with requests that client libraries cannot send, or with responses that they do not show. The requests are written byte by byte.
 
 use chrono::{TimeDelta, Utc};
 use table_wire::auth::{Scheme, print_http_date};

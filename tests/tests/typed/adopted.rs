@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use crate::published::{both_ways, instant, stored};
 
-/// A visit whose key contains only a part of the value of each field. The fields are therefore stored as properties as well,
-/// and compared with the key when a visit is read.
+/// A visit whose key contains only a part of the value of each field. The fields are therefore also stored as properties. When a visit is read, they are
+/// compared with the key.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Visits", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", at)), "_", replaced('/', '-', path))]
@@ -45,8 +45,8 @@ fn fields_of_derived_parts_remain_properties() {
     });
 }
 
-/// A member whose e-mail address cannot be decoded from the row key. The key of an index row contains the same encoded address, so members in the same city
-/// have separate index rows.
+/// A member whose e-mail address cannot be decoded from the row key. The key of an index row contains the same encoded address. Members in the same city
+/// therefore have separate index rows.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Members")]
 #[partition_key(club)]

@@ -1,11 +1,11 @@
-//! Tests an entity type with ambiguous keys, as defined by another program. Every read must recognise the rows of the type and of its index.
+//! Tests an entity type of another program whose keys are ambiguous. Every read must recognise the rows of the type and of its index.
 
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::{Engine, Entity, EntitySet, Projection, TableEntity, TableStoreExt, schema};
 use table_patterns::EntityStore;
 
-/// A binding of a grain. Its keys do not show where one text ends and the next one begins, so the fields are also properties.
+/// A binding of a grain. Its keys do not show where one text ends and the next begins. The fields are therefore also properties.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "Bindings",

@@ -59,7 +59,7 @@ fn a_bearer_writes_an_entity_with_a_feed_into_a_partition_that_is_kept_listed() 
     });
 }
 
-/// Returns a store that executes only operations permitted by a SAS for one partition of `table`.
+/// Returns a store that executes only the operations that a SAS for one partition of `table` permits.
 fn bearer(store: &Engine, table: &str) -> impl TableStore + Clone + 'static {
     let key = AccountKey::new("contoso", "a2V5").unwrap();
     let sas = TableSas::table(TableName::new(table).unwrap()).partition("contoso").unwrap();
@@ -199,7 +199,7 @@ fn a_backfill_begins_after_the_grants_of_older_schemas_have_expired() {
         assert_eq!(new.states().await.unwrap(), [("ByCode", IndexState::Ready)]);
         assert!(new.get(after::Parcel::by_code("contoso", format!("c{number}"))).await.unwrap().is_some());
         assert!(new.check().run().await.unwrap().is_clean());
-        // From here on, the older release is rejected and cannot make a grant.
+        // From now on, the older release is rejected and cannot make a grant.
         time.pass(Duration::from_secs(6));
         let refused = old.grant(&contoso(), now() + hours(1)).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::SchemaMismatch);

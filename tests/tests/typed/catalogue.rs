@@ -74,8 +74,8 @@ struct Staff {
     name: String,
 }
 
-/// Tests that only the primary key supports lookups. Without an index, finding an entity by a property requires reading
-/// everything. Other lookups, and other sort orders, need copies.
+/// Tests that only the primary key supports lookups. Without an index, everything must be read to find an entity by a property. Other lookups, and other sort
+/// orders, need copies.
 #[test]
 fn dq_9_and_11_other_lookups_and_orders_come_from_copies() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Tests two entity types whose index rows would use the same keys. The second type may use these keys only once the table has been deleted.
+//! Tests two entity types whose index rows would have the same keys. The second type may use these keys only after the table has been deleted.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -1,4 +1,4 @@
-//! Tests a custom key codec that uses only the public API. It writes trace identifiers as 32 hexadecimal digits, which sort in the order of the numbers.
+//! Tests a custom key codec. The codec uses only the public API. It writes trace identifiers as 32 hexadecimal digits, which sort in the order of the numbers.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fmt::Write as _;
@@ -73,7 +73,7 @@ impl KeyPart for TraceId {
     type Codec = OfTraceId;
 }
 
-/// A span whose keys use the codec in every position: as a level, by itself, between literals, in descending order, and in the key of an index.
+/// A span whose keys use the codec in every position. It is used as a level, alone, between literals, in descending order, and in the key of an index.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Spans")]
 #[partition_key(tenant, trace)]

@@ -1,5 +1,9 @@
-//! Tests the data formats of other programs: key fields that are also properties, a field for all remaining properties, values in chunks, rows in one partition
-//! that differ only in their kind, and unparsable keys.
+//! Tests the data formats of other programs:
+//! - key fields that are also properties
+//! - a field for all remaining properties
+//! - values in chunks
+//! - rows in one partition that differ only in their kind
+//! - keys that cannot be parsed
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::struct_field_names, reason = "names of layouts")]
@@ -14,8 +18,8 @@ use table_core::{
 
 use crate::published::both_ways;
 
-/// The head of a `Streamstone` stream, in the row `SS-HEAD`. The events in the stream have the row keys `SS-SE-0000000001`
-/// and so on, and store their version as a property too.
+/// The head of a `Streamstone` stream, in the row `SS-HEAD`. The events of the stream have the row keys `SS-SE-0000000001` and so on. Each event also stores
+/// its version as a property.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Streams")]
 #[partition_key(stream)]
@@ -273,7 +277,7 @@ fn one_field_in_chunks() {
         let key = || GrainState::key("shop_GrainReference=0300", "Cart");
         assert_eq!(states.get(key()).await.unwrap().unwrap().value(), &state);
 
-        // No chunk of the earlier, longer value remains. A merge that would leave one is rejected.
+        // No chunk of the earlier, longer value remains. If a merge would leave such a chunk, it is rejected.
         let read = states.get(key()).await.unwrap().unwrap();
         let shorter = states.update(&read, |state| state.data.truncate(70_000)).await.unwrap();
         let bag = bags.get(&state.key_of().unwrap()).await.unwrap().unwrap();
@@ -294,7 +298,8 @@ fn one_field_in_chunks() {
     });
 }
 
-/// An Orleans reminder with the key `{grain}-{name}`. Both parts may contain `-`. The key therefore cannot be parsed, and properties store the fields too.
+/// An Orleans reminder with the key `{grain}-{name}`. Both parts may contain `-`, so the key cannot be parsed. The fields are therefore also stored as
+/// properties.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansReminders", allow(ambiguous_row_key, reason = "the layout of another program"))]
 #[partition_key(service, "_", hex(8, upper, hash))]

@@ -1,4 +1,4 @@
-//! Tests an older and a newer version of a program on one store. The older version must not lose data declared only by the newer schema.
+//! Tests an older and a newer version of a program on one store. The older version must not lose data that only the newer schema declares.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -286,8 +286,10 @@ fn unknown_properties_pass_through_an_older_program_or_it_is_refused() {
     });
 }
 
-/// Returns `true` if a program of version `before` can write while a program of version `New` has the table open, but is rejected
-/// once the feed and the copies have been backfilled.
+/// Returns `true` if a program of version `before` is rejected only after a backfill.
+///
+/// While a program of version `New` has the table open, the older program must be able to write. Once the feed and the copies have been backfilled, it must be
+/// rejected.
 async fn is_refused_after_the_backfill<New: Entity + Send + Sync>() -> bool {
     let time = Time::default();
     let store = time.engine();

@@ -7,7 +7,7 @@ use table_core::{
     EdmType, Entity, ErrorCode, IfMatch, Projection, Property, Result, TableEntity, TableStoreExt,
 };
 
-/// An event with a type parameter as a property, another one as JSON, a const parameter in a type, levels, and two row key parts.
+/// An event. One of its type parameters is a property, and another is stored as JSON. It also has a const parameter in a type, levels, and two row key parts.
 #[derive(Clone, Debug, PartialEq, Entity)]
 #[entity(table = "Events")]
 #[partition_key(tenant, device)]

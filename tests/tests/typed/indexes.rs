@@ -155,8 +155,8 @@ fn pat_intra_inter_ix_layouts() {
     );
 }
 
-/// Tests that an index omits the entities that its filter function rejects and those without a value for the index key,
-/// even if the type of the field is an alias of `Option`.
+/// Tests that an index omits the entities that its filter function rejects. It also omits entities without a value for the index key, even if the type of the
+/// field is an alias of `Option`.
 #[test]
 fn sparse_indexes_omit_entities() {
     let [young] = &staff()[3..] else { panic!("four are employed") };
@@ -245,7 +245,7 @@ fn copies_of_some_properties_are_read_as_projections() {
         let one = Employee::by_age_rows("Sales").age_is(32).id_is(123);
         assert_eq!(table.get_as::<Aged>(one).await?.unwrap().first_name, "Jun");
 
-        // A condition on a property that is not in the copy would match nothing, so it is rejected.
+        // The copy does not contain this property, so a condition on it would match nothing. The condition is rejected.
         let query = table.query(Employee::by_age("Sales", 32)).filter(Employee::LAST_NAME.eq("Cao"));
         let error = query.project::<Aged>().collect().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-INTRA-6")));
@@ -304,7 +304,7 @@ fn a_copy_that_contradicts_its_key_is_refused() {
     assert_eq!(EmployeeByEmail::owner(stranger).unwrap_err().code(), ErrorCode::EntityMismatch);
 }
 
-/// An entity whose partition key has levels. The partition key of an index has some of these levels, in different positions.
+/// An entity whose partition key has levels. The partition key of an index contains some of these levels, in different positions.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(tenant, user)]
 #[row_key("event_", at, "_", number)]

@@ -10,7 +10,7 @@ use pollster::block_on;
 use table_core::entity::check_round_trip;
 use table_core::{Engine, Entity, EntityKey, ErrorCode, TableEntity, TableStoreExt, Value};
 
-/// A .NET `long`. It is formatted with `D11` (at least eleven digits) in the key, and stored as a property of type `Edm.Int64`.
+/// A .NET `long`. In the key, it is formatted with `D11` (at least eleven digits). It is also stored as a property of type `Edm.Int64`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Bands")]
 #[partition_key(region)]

@@ -1,4 +1,4 @@
-//! Tests set members with equal keys, one of which has no stored kind. Each read must return only the rows of its own type.
+//! Tests set members with equal keys. One of them has no stored kind. Each read must return only the rows of its own type.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;

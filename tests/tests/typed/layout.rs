@@ -195,7 +195,7 @@ fn evo_6_a_widened_number_is_read_but_misfiltered_until_it_is_rewritten() -> Res
     })
 }
 
-/// Entities that were written as `wide` and are read as `narrow`, which omits one property, makes another optional, and allows the separator in its text.
+/// Entities that were written as `wide` and are read as `narrow`. It omits one property, makes another optional, and allows the separator in its text.
 mod narrow {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Rooms")]
@@ -240,8 +240,8 @@ fn evo_3_and_4_and_12_old_rows_are_read() -> Result<()> {
     })
 }
 
-/// Tests that a program that does not use chunks rejects a table whose values another program stores in chunks. It would mistake the first chunk for the entire
-/// value, and would replace only that chunk.
+/// Tests a program without chunks on a table whose values another program stores in chunks. The table must be rejected. The program would mistake the first
+/// chunk for the entire value, and would replace only that chunk.
 #[test]
 fn evo_33_and_34_a_program_without_chunks_does_not_use_chunks_of_another() -> Result<()> {
     block_on(async {
@@ -350,7 +350,7 @@ fn a_deleted_table_has_no_schema() -> Result<()> {
         assert!(table.delete_table().await?);
         assert_eq!(stored(&store).await, []);
 
-        // A delete through the store leaves the schema behind. The next handle creates the table again and ignores the old schema.
+        // A delete through the store leaves the schema behind. The next handle creates the table again, and ignores the old schema.
         let table = table.open().await?;
         let name = table.name()?.clone();
         store.delete_table(&name).await?;

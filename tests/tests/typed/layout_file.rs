@@ -1,4 +1,4 @@
-//! Tests the layout file: its contents, the changes that fail the check, and the conditions for rewriting the file.
+//! Tests the layout file. The tests check its contents, the changes that fail the check, and the conditions under which it is written again.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -208,7 +208,7 @@ fn a_removed_property_stays_in_the_file_until_it_is_declared_again() {
 
 #[test]
 fn a_codec_with_changed_texts_is_found_by_the_golden_row() {
-    // This simulates an earlier codec that wrote different digits: the schemas are equal, but the golden rows are not.
+    // An earlier codec that wrote different digits would have this effect. The schemas are equal, but the golden rows differ.
     let text = GOLDEN.replace("sample Sales empid_000223", "sample Sales empid_0002230");
     let error = check(&file(Some(&text)).path, &first(), UpdateMode::Allowed).unwrap_err().to_string();
     assert!(
@@ -233,7 +233,7 @@ fn an_added_or_removed_entity_is_reported() {
     assert!(error.contains("Person: compatible\n  is only in the file"), "{error}");
 }
 
-/// Tests that a renamed entity is compared with the section under its earlier name, just as a store compares schemas.
+/// Tests that a renamed entity is compared with the section under its earlier name. A store compares schemas in the same way.
 #[test]
 fn evo_32_a_renamed_entity_is_compared_with_its_earlier_section() {
     let renamed = file(Some(&GOLDEN.replace("Employee", "Person")));
@@ -250,7 +250,7 @@ fn evo_32_a_renamed_entity_is_compared_with_its_earlier_section() {
     assert!(text.contains("removed Age Edm.Int32\n"), "{text}");
 }
 
-/// Tests types of the same name: two in different tables, and two versions of one declaration in the same table.
+/// Tests types of the same name. Two are in different tables. Two are versions of one declaration in the same table.
 #[test]
 fn two_entities_of_one_name_keep_their_own_sections() {
     let layouts = || {
@@ -265,7 +265,7 @@ fn two_entities_of_one_name_keep_their_own_sections() {
     check(&file.path, &layouts(), UpdateMode::Never).unwrap();
     let text = fs::read_to_string(&file.path).unwrap();
     assert!(!text.contains("removed"), "{text}");
-    // Each type must be compared with its own section, in any order, even after another type has been changed or removed.
+    // Each type must be compared with its own section. The order must not matter, nor whether another type has been changed or removed.
     let [one, two, three] = layouts();
     check(&file.path, &[three, two, one], UpdateMode::Allowed).unwrap();
     let [_, two, three] = layouts();

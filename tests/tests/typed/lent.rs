@@ -1,4 +1,4 @@
-//! Tests entities lent by a reader to its caller. Each entity overwrites the previous one in memory. It must equal the entity returned by a separate read.
+//! Tests entities that a reader lends to its caller. Each entity overwrites the previous one in memory. It must equal the entity that a separate read returns.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use chrono::{DateTime, Utc};
@@ -55,7 +55,7 @@ struct Stored {
 }
 
 impl Stored {
-    /// Encodes a sample as a row, with some properties removed, some replaced, and the order of the properties changed.
+    /// Encodes a sample as a row. Removes some properties, replaces some, and changes the order of the properties.
     fn of(sample: &Sample, lacks: &[usize], others: &[(usize, Value)], turned: usize) -> Self {
         let key = sample.key_of().unwrap();
         let row = sample.to_row().unwrap();

@@ -1,4 +1,4 @@
-//! Tests hierarchical partition keys: the laws of codecs, prefixes and ranges compared with a model, and the use of such keys in stores (HPK rules).
+//! Tests hierarchical partition keys. The laws of codecs, prefixes and ranges are compared with a model. Such keys are also used in stores (HPK rules).
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use pollster::block_on;
@@ -24,7 +24,7 @@ struct Event {
 #[derive(Clone, Debug, KeyPart, PartialEq)]
 struct Region(String);
 
-/// A reading whose levels have different types: a newtype of a string, a number, and a time in descending order.
+/// A reading whose levels have different types. They are a newtype of a string, a number, and a time in descending order.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(region, meter, desc(day))]
 #[row_key("")]
@@ -205,9 +205,8 @@ fn hpk_5_a_prefix_is_paged_on_the_model() {
     block_on(pages_of_a_tenant(std::sync::Arc::new(ModelStore::new())));
 }
 
-/// Tests that the given levels determine the class of a query, regardless of the number of partitions (HPK-39). A point
-/// query has all levels (HPK-36), whether they are given together or one by one (HPK-35). A prefix reads only the partitions that it
-/// covers (HPK-25, HPK-37).
+/// Tests that the given levels determine the class of a query, whatever the number of partitions is (HPK-39). A point query has all levels (HPK-36). They may
+/// be given together or one by one (HPK-35). A prefix reads only the partitions that it covers (HPK-25, HPK-37).
 #[test]
 fn hpk_38_the_given_levels_decide_the_class() {
     let point: Selection<Event, Point> = Event::key("Microsoft", "ada", "1", 7);

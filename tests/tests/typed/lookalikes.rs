@@ -1,4 +1,4 @@
-//! Tests that a typed read returns only entities, even if it finds index rows that could be decoded as entities.
+//! Tests that a typed read returns only entities. It may also find index rows that could be decoded as entities.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use pollster::block_on;

@@ -1,4 +1,4 @@
-//! Tests that copies in other partitions follow their entities even if processes die, and messages are delayed, duplicated or lost.
+//! Tests that copies in other partitions follow their entities. Processes may die, and messages may be delayed, duplicated or lost.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,5 @@
-//! Tests that the pages of a query contain exactly the rows that the query collects, for every class of selection, and for stores that split results into pages
-//! in different ways.
+//! Tests that the pages of a query contain exactly the rows that the query collects. Every class of selection is tested, on stores that split results into
+//! pages in different ways.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
@@ -111,7 +111,7 @@ fn paged<E: Entity, S: TableStore + Clone, C: PagedOf<E>>(
     }
 }
 
-/// Checks a selection with and without index rows in its ranges, in a store with ordered pages and in one with unordered pages.
+/// Checks a selection with and without index rows in its ranges. It is read from a store with ordered pages, and from a store with unordered pages.
 fn check<E: Entity + Clone + std::fmt::Debug + PartialEq, C: PagedOf<E>>(
     engine: &Engine,
     selection: impl IntoSelection<E, C>,
@@ -166,7 +166,7 @@ proptest! {
     }
 }
 
-/// Tests that a query can be continued at the start of a partition, which earlier releases wrote as a position without a row.
+/// Tests that a query can be continued at the start of a partition. Earlier releases wrote this position without a row.
 #[test]
 fn the_start_of_a_partition_from_an_earlier_release_is_continued() {
     let visits: Vec<_> = (0..9).map(|user| Visit { user, day: day(1), number: 1 }).collect();

@@ -1,4 +1,5 @@
-//! Tests ranges of partitions whose keys have no levels. The layouts are from public projects: by time, by hash, and by the first characters of a name.
+//! Tests ranges of partitions whose keys have no levels. The layouts come from public projects. They are by time, by hash, and by the first characters of a
+//! name.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,6 +1,7 @@
-//! Tests the table layouts of published programs. For each layout, the tests check that a key written by the program is the
-//! key of the entity and is decoded to it. They also run the queries of the program. The comments cite the repository,
-//! file, class or function from which the layout was taken.
+//! Tests the table layouts of published programs.
+//!
+//! For each layout, the tests take a key that the program has written. It must be the key of the entity, and must be decoded to the entity. The tests also run
+//! the queries of the program. The comments cite the repository, file, class or function from which the layout was taken.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -37,7 +38,7 @@ pub(crate) fn instant(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-/// Checks that `key` is the key of the entity, and that a row stored under this key by another program is read as the entity.
+/// Checks that `key` is the key of the entity. If another program has stored a row under this key, it must be read as the entity.
 pub(crate) fn both_ways<E: Entity + FromEntity + PartialEq + Debug>(entity: &E, key: (&str, &str)) {
     let literal = EntityKey::new(key.0, key.1).unwrap();
     assert_eq!(entity.key_of().unwrap(), literal);

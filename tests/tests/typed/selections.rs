@@ -21,8 +21,8 @@ enum Stage {
 #[digits(4)]
 struct Number(u16);
 
-/// An entry whose row key has every kind of ordered part: one of fixed length, a descending one, a string terminated by
-/// `!`, an enum terminated by a space, and a string at the end.
+/// An entry whose row key has every kind of ordered part. These are a part of fixed length, a descending one, a string terminated by `!`, an enum terminated by
+/// a space, and a string at the end.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(number, "_", tenant)]
 #[row_key("v1_", delta, desc(at), escaped(name), "!", stage, " ", note)]

@@ -1,4 +1,4 @@
-//! Tests entity sets and groups. Partitions with several types are read as enums and as structs, and no row may be dropped (PAT-HET, PAT-CK).
+//! Tests entity sets and groups. Partitions with several types are read as enums and as structs. No row may be dropped (PAT-HET, PAT-CK).
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use pollster::block_on;
@@ -43,7 +43,7 @@ struct Review {
     rating: Option<i32>,
 }
 
-/// A note. It is recognised by its stored kind, because an employee or a review could have the same keys.
+/// A note. It is recognised by its stored kind, because the keys of an employee or a review could be the same.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "Note")]
 #[partition_key(department)]

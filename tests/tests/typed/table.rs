@@ -1,4 +1,4 @@
-//! Tests all operations of the typed table, on the in-memory engine and with a hand-written entity implementation.
+//! Tests all operations of the typed table on the in-memory engine. Also tests a hand-written entity implementation.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -89,8 +89,8 @@ fn con_3_update_retries_on_conflict_and_counts_correctly() {
     let table = employees();
     block_on(table.insert(&Employee { age: 0, ..Employee::new("Sales", 1) })).unwrap();
     let stale = block_on(table.get(Employee::key("Sales", 1))).unwrap().unwrap();
-    // The first attempt of each thread uses a stale entity. A later attempt fails only if one of the 30 writes by the other
-    // threads precedes it. The limit on attempts is therefore sufficient even for the slowest thread.
+    // The first attempt of each thread uses a stale entity. A later attempt fails only if one of the 30 writes by the other threads comes before it. The limit
+    // on attempts is therefore sufficient even for the slowest thread.
     const { assert!(1 + 3 * 10 < Retry::ATTEMPTS) };
     std::thread::scope(|threads| {
         for _ in 0..4 {

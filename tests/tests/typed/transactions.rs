@@ -1,4 +1,4 @@
-//! Tests typed transactions and bulk writes: errors reported when an operation is added, results, and resumption after an error.
+//! Tests typed transactions and bulk writes: errors when an operation is added, results, and resumption after an error.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -48,7 +48,7 @@ impl View for Headcounts {
     }
 }
 
-/// Returns a store whose clock is stopped. The engine still increments the ticks with each write, by less than a second in total.
+/// Returns a store whose clock is stopped. With each write, the engine still increments the ticks, by less than a second in total.
 fn one_second() -> Seconds<Engine> {
     Seconds::new(EngineOptions::new().clock(Clock::new(|| 639_307_584_000_000_000)).in_memory())
 }
@@ -134,7 +134,7 @@ async fn staff(store: &Seconds<Engine>) -> (Table, Outbox<Seconds<Engine>, Engin
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Tests that changes are ordered by the `ETag`s of the entity and its guard rows, and not by Timestamps.
+    /// Tests that changes are ordered by the `ETag`s of the entity and its guard rows. Timestamps must not matter.
     #[test]
     fn etag_6_and_pat_inter_3_cross_partition_indexes_follow_changes_of_one_second(
         changes in prop::collection::vec((0..3_u32, prop::option::of(0..4_u32), any::<bool>()), 1..16),

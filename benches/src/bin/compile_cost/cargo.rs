@@ -1,4 +1,4 @@
-//! Generates crates, and measures their check times and expanded source sizes with cargo.
+//! Generates crates. Measures with cargo how long their checks take and how large their expanded sources are.
 
 use std::error::Error;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant, SystemTime};
 
-/// A separate workspace below `target`. It uses the same dependency versions as this workspace.
+/// A separate workspace below `target`. Its dependencies have the same versions as in this workspace.
 pub(crate) struct Crates {
     folder: PathBuf,
 }

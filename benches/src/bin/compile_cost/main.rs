@@ -1,7 +1,7 @@
-//! Measures the compile time of the derives. Entities with indexes are compared with the same structs using serde's derives, in one run.
+//! Measures the compile time of the derives. In one run, entities with indexes are compared with the same structs with serde's derives.
 //!
-//! `cargo run --profile bench -p benches --bin compile_cost -- [rounds]` fails if the check time or the expanded size is more than 1.7 times as large as with
-//! serde's derives.
+//! Run it with `cargo run --profile bench -p benches --bin compile_cost -- [rounds]`. It fails if the check time or the expanded size is more than 1.7 times
+//! that of serde's derives.
 
 mod cargo;
 mod source;

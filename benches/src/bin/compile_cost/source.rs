@@ -1,8 +1,8 @@
-//! Generates the sources of both crates, which contain the same structs with different derives.
+//! Generates the sources of both crates. They contain the same structs with different derives.
 
 use std::fmt::Write;
 
-/// Returns the source of structs with this project's derive. Each struct has two indexes: one copies the entire entity, and the other copies two properties.
+/// Returns the source of structs with this project's derive. Each struct has two indexes. One copies the entire entity, and the other copies two properties.
 pub(crate) fn tables(entities: usize) -> String {
     let header = "//! Entities.\n\nuse table_core::Entity;\n";
     crate_of(header, entities, |number| {

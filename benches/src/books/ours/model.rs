@@ -140,7 +140,7 @@ pub(super) struct Audit {
     pub(super) change: String,
 }
 
-/// A participant (code that runs with each write) that adds a line to the audit log for each change to an entry.
+/// A participant, which runs with each write. It adds a line to the audit log for each change to an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AuditTrail;
 

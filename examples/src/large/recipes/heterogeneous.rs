@@ -1,4 +1,4 @@
-//! Two types in one partition. A section's row is stored among its builds and is recognised by its properties.
+//! Two types in one partition. The row of a section is stored among the builds of the section. Its properties distinguish it.
 
 use table_core::{Entity, Result, TableEntity, TableStoreExt, Value};
 
@@ -20,7 +20,7 @@ async fn heterogeneous(store: &Store, index: &PackageIndex) -> Result<Report> {
     let section = middling_section(index);
     let builds = store.table::<Build>();
     let query = builds.query(Build::partition(section)).project::<TableEntity>();
-    // Every build has a `Version`. A row without one is of another type, and `not` matches it (FIL-12).
+    // Every build has a `Version`. A row without one has another type, and `not` matches it (FIL-12).
     let query = query.filter(!Build::VERSION.ge(""));
     let plan = query.plan()?;
     let found = query.collect().await?;

@@ -1,5 +1,5 @@
-//! Writes to a table with millions of rows. One is conditional on an `ETag`, and the other is a transaction of a hundred operations. Both recipes revert their
-//! changes.
+//! Writes to a table with millions of rows. One write is conditional on an `ETag`, and the other is a transaction of a hundred operations. Both recipes undo
+//! their changes.
 
 use table_core::{Entity, Error, ErrorCode, IfMatch, Result, TableStoreExt};
 

@@ -18,8 +18,8 @@ impl Bookkeeping {
         Ok(self.balances.get_slot(Balances::key(tenant, page), at).await?.unwrap_or_default())
     }
 
-    /// Returns the balance of an account at the end of a day. It adds the sums of all earlier months to the postings in that day's month, up to and including
-    /// the day.
+    /// Returns the balance of an account at the end of a day. It is the sum of all earlier months, plus the postings in the month of the day, up to and
+    /// including the day.
     ///
     /// # Errors
     /// Any error from the store.
@@ -74,7 +74,7 @@ impl Bookkeeping {
         self.entries.query(days).project::<EntryLine>().collect().await
     }
 
-    /// Returns a page of an account's statement, newest posting first, and the cursor for the next page. A web client can store the cursor.
+    /// Returns a page of the statement of an account, newest posting first, and the cursor for the next page. A web client can store the cursor.
     ///
     /// # Errors
     /// `InvalidInput` if the cursor belongs to a different tenant or account, or any error from the store.

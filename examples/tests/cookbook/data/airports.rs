@@ -24,7 +24,7 @@ fn known_airports_are_exact() {
             longitude: -122.309_313_1,
         })
     );
-    // Splitting on commas would read every field correctly except those with quotes inside a quoted field, such as this name.
+    // Splitting at commas would still read almost every field correctly. It fails for fields such as this name, which has quotes inside a quoted field.
     assert_eq!(
         airports.iter().find(|airport| airport.iata == "DBN"),
         Some(&Airport {
@@ -55,7 +55,7 @@ fn states_are_two_capital_letters() {
     let states: HashSet<&str> = airports.iter().map(|airport| airport.state.as_str()).collect();
     assert_eq!(states.len(), 56);
     assert!(states.iter().all(|state| state.len() == 2 && state.bytes().all(|b| b.is_ascii_uppercase())));
-    // Only the hand-made rows have a placeholder instead of the state, and these rows are omitted.
+    // Only the rows made by hand have a placeholder instead of the state. These rows are omitted.
     assert!(!states.contains("NA"));
     assert!(airports.iter().all(|airport| airport.country == "USA"));
 }

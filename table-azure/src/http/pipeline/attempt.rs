@@ -18,8 +18,10 @@ use crate::http::tokens::Source;
 use crate::http::{Answer, Failure, Request};
 
 impl Inner {
-    /// Makes one attempt. If the service rejects the bearer token, for example because the local clock is wrong or the token has been revoked, the attempt is
-    /// repeated once with a new token. This is safe, because the rejected request had no effect.
+    /// Makes one attempt. If the service rejects the bearer token, repeats the attempt once with a new token.
+    ///
+    /// For example, the local clock may be wrong, or the token may have been revoked. Repeating the attempt is safe, because the rejected request had no
+    /// effect.
     pub(super) async fn attempt(
         &self,
         request: &Request,
@@ -35,14 +37,14 @@ impl Inner {
         }
     }
 
-    /// Sends the request once, with a new date and signature (RTY-4). Returns the response together with the bearer token that was used.
+    /// Sends the request once, with a new date and signature (RTY-4). Returns the response and the bearer token that was used.
     async fn exchange(
         &self,
         request: &Request,
         route: &Route,
         by: Instant,
     ) -> std::result::Result<(Answer, Option<String>), Failure> {
-        // The deadline includes the time to obtain a token, because a token provider may be slow.
+        // The deadline also covers obtaining a token, because a token provider may be slow.
         let prepared = tokio::time::timeout_at(by, self.prepare(request, &route.endpoint)).await;
         let (url, headers, token) =
             prepared.unwrap_or_else(|_| Err(no_credential())).map_err(Failure::of_error)?;

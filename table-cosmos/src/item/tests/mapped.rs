@@ -1,4 +1,4 @@
-//! Tests mapped items against a model. Written values must be read back, and members written by other programs must be kept.
+//! Tests mapped items against a model. A written value must be read back, and the members written by other programs must be kept.
 
 use std::collections::BTreeMap;
 
@@ -131,7 +131,7 @@ fn rest(item: &Json) -> Json {
     without_empty(members.into())
 }
 
-/// Removes the empty objects that remain on a path once its value has been removed.
+/// Removes the empty objects that remain on the path of a removed value.
 fn without_empty(json: Json) -> Json {
     match json {
         Json::Object(members) => {
@@ -188,7 +188,7 @@ fn part(mapped: u16) -> Mapping {
 }
 
 proptest! {
-    /// Tests two programs that write in turn: this library replaces and merges items, and another program sets unmapped members.
+    /// Tests two programs that write in turn. This library replaces and merges items, and another program sets unmapped members.
     #[test]
     fn wire_6_a_mapped_item_is_its_model_and_keeps_the_members_of_others(
         first in properties(),

@@ -1,4 +1,4 @@
-//! Tests that writes that would tear a wide entity or rewind a sequence are refused. All other writes are returned in units and with conditions.
+//! Tests that writes are refused if they would tear a wide entity or rewind a sequence. All other writes are returned in units and with conditions.
 
 use table_core::limits::Limits;
 use table_core::{BlockOn, Engine, RowKey, Transaction};

@@ -1,4 +1,4 @@
-//! Tests that all stored parts are found on stores of any order and in pages of any size, and that few other rows are read.
+//! Tests that all stored parts are found, whatever the order of the store and the size of its pages. Few other rows may be read.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -77,7 +77,7 @@ impl TableStore for Counting {
     }
 }
 
-/// Stores rows with these `RowKey`s, which have a `WriteId` if the second component is `true`.
+/// Stores rows with these `RowKey`s. If the second component is `true`, the row has a `WriteId`.
 async fn engine(rows: impl Iterator<Item = (String, bool)>) -> Engine {
     let engine = Engine::in_memory();
     let table = engine.untyped("Things").unwrap().create_if_missing().await.unwrap();
@@ -95,7 +95,7 @@ async fn found(store: &DynTableStore, row_keys: &[&str]) -> Vec<String> {
     rows.into_iter().map(|row| row.key().row_key.as_str().to_owned()).collect()
 }
 
-/// Tests that only a few of the rows between two distant entities are read, and only a few of the rows that sort between the parts of one entity.
+/// Tests that few of the rows between two distant entities are read, and few of the rows that sort between the parts of one entity.
 #[test]
 fn few_rows_other_than_the_parts_are_read() {
     async {

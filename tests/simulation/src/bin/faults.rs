@@ -1,5 +1,5 @@
-//! `faults` reintroduces each past fault of the engine into a copy of the workspace. It then searches for a simulated
-//! history (a run with one seed) that detects it.
+//! `faults` adds each past fault of the engine to a copy of the workspace again. It then searches for a simulated history that detects the fault. A history is
+//! a run with one seed.
 //!
 //! The copy and its build output are in `target/faults`.
 
@@ -13,7 +13,7 @@ use simulation::fault::{Fault, workspace};
 const USAGE: &str = "faults [--some N] [--only NAME] [--seeds N]";
 
 struct Plan {
-    /// The number of faults to search for. The current commit determines which ones. `None` searches for all faults.
+    /// The number of faults to search for. The current commit determines which faults these are. `None` searches for all faults.
     some: Option<usize>,
     only: Option<String>,
     seeds: u64,
@@ -86,13 +86,13 @@ fn choose(mut faults: Vec<Fault>, plan: &Plan, root: &Path) -> io::Result<Vec<Fa
     Ok(faults)
 }
 
-/// Builds the simulation in a source tree and runs its histories. Returns the line that reports the first failed history, or `None` if no history fails.
+/// Builds the simulation in a source tree, and runs its histories. Returns the line that reports the first failed history, or `None` if no history fails.
 fn hunt(tree: &Path, seeds: u64) -> io::Result<Option<String>> {
     let target = tree.with_file_name("target");
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     build.args(["build", "--quiet", "--release", "--config", "profile.release.opt-level=1"]);
     build.args(["--package", "simulation", "--bin", "simulate"]).env("CARGO_TARGET_DIR", &target);
-    // Warnings are allowed because a reintroduced fault may leave code unused.
+    // Warnings are allowed, because code may become unused when a fault is added.
     build.env("RUSTFLAGS", "--cap-lints=allow").current_dir(tree);
     output(&mut build)?;
     let simulate = target.join("release").join("simulate");

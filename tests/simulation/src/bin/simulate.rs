@@ -1,4 +1,4 @@
-//! `simulate` runs simulated histories of the engine, each generated from a seed, until one of them fails.
+//! `simulate` runs simulated histories of the engine until one of them fails. Each history is generated from a seed.
 
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -76,7 +76,7 @@ fn simulate(plan: &Plan) -> Result<(), String> {
     }
 }
 
-/// Runs the work on more threads than the machine has cores. The threads of a history take turns, so while one waits, another history can use its core.
+/// Runs the work on more threads than the machine has cores. The threads of a history take turns. While one waits, another history can use its core.
 fn side_by_side(work: impl Fn() + Sync) {
     let threads = 4 * std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(&work))));

@@ -1,4 +1,4 @@
-//! An in-memory disk that tracks which parts of every file and folder have been synced.
+//! An in-memory disk. It knows which parts of every file and folder have been synced.
 
 mod call;
 mod content;
@@ -92,7 +92,7 @@ impl SimulatedDisk {
         self.state().faults.set(fault);
     }
 
-    /// If the disk has limited space, ensures that its free space plus the `held` bytes of existing files is at least `needed`.
+    /// If the disk has limited space, increases its free space if necessary. Together with the `held` bytes of existing files, it is then at least `needed`.
     pub fn give_room_beyond(&self, held: u64, needed: u64) {
         self.state().faults.give_room_beyond(held, needed);
     }
@@ -126,8 +126,8 @@ impl SimulatedDisk {
         self.state().faults.lost
     }
 
-    /// Returns a possible state of the disk after the power loss. Each unsynced sector contains one of its versions or is torn, and each folder entry is either
-    /// the old or the new one.
+    /// Returns a possible state of the disk after the power loss. Each unsynced sector contains one of its versions, or is torn. Each folder entry is the old
+    /// or the new one.
     #[must_use]
     pub fn after_power_loss(&self, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
@@ -135,7 +135,7 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(state)), watcher: None }
     }
 
-    /// Returns the disk as it is after the process has been killed without a power loss: all changes are present.
+    /// Returns the disk after the process has been killed without a power loss. All changes are present.
     #[must_use]
     pub fn after_kill(&self) -> Self {
         let state = State::as_seen(&self.state());
@@ -144,17 +144,17 @@ impl SimulatedDisk {
 }
 
 impl State {
-    /// Returns a state in which all the given data is durable.
+    /// Returns a state in which all of the given data is durable.
     pub(super) fn settled(files: Vec<(Content, Option<usize>)>, entries: Entries) -> Self {
         let files =
             files.into_iter().map(|(bytes, unreadable)| FileState::settled(bytes, unreadable)).collect();
         Self { files, entries, ..Self::default() }
     }
 
-    /// Returns a state with the data visible in `other`. Data that is not durable in `other` is not durable in the result.
+    /// Returns a state with the data that is visible in `other`. If data is not durable in `other`, it is not durable in the result.
     fn as_seen(other: &Self) -> Self {
         let named = other.entries.numbers();
-        // Once the process has ended, no file is open, so a file without a name is lost.
+        // After the end of the process, no file is open. A file without a name is therefore lost.
         let file = |(number, file): (usize, &FileState)| {
             if named.contains(&number) { file.clone() } else { FileState::default() }
         };
@@ -230,7 +230,7 @@ impl Disk for SimulatedDisk {
         let (mut state, fate) = self.call(&Call::Rename(from.to_owned()))?;
         fate.outcome()?;
         let number = state.entries.file(from).ok_or(ErrorKind::NotFound)?;
-        // POSIX: nothing changes if both names refer to the same file.
+        // POSIX: if both names refer to the same file, nothing changes.
         match state.entries.file(to) {
             Some(replaced) if replaced == number => return Ok(()),
             Some(replaced) => state.give_room_of(replaced)?,
@@ -259,7 +259,7 @@ impl Disk for SimulatedDisk {
     fn lock(&self, path: &Path) -> io::Result<Box<dyn DiskLock>> {
         let mut state = self.state();
         state.faults.powered()?;
-        // The lock belongs to the file, not to the name. A file that is created again is a different file.
+        // The lock belongs to the file, not to the name. If a file is created again, it is a different file.
         let known = state.entries.file(path);
         let number = known.unwrap_or_else(|| state.create(path));
         if state.locked.contains(&number) {

@@ -1,8 +1,7 @@
 //! Generates a possible content of the disk after a power loss.
 //!
-//! A sector that has been written n times since its last sync contains any of its n + 1 versions, independently of every
-//! other sector. This covers dropped writes, reordered writes and writes torn between sectors. One in eight changed
-//! sectors is also torn internally.
+//! A sector that has been written n times since its last sync contains any of its n + 1 versions, independently of every other sector. This covers dropped
+//! writes, reordered writes, and writes that are torn between sectors. In addition, one in eight changed sectors is torn internally.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +49,8 @@ fn some(file: &FileState, random: &mut StdRng) -> Content {
         versions.into_iter().map(|(sector, count)| (sector, random.random_range(0..=count))).collect();
     let mut bytes = file.durable.clone();
     let mut length = bytes.len();
-    // The file length is metadata, so its changes are ordered separately from the data. A random number of them, in order from the first, takes effect.
+    // The length of a file is metadata, so its changes are ordered separately from the data. A random number of these changes takes effect, starting with the
+    // first.
     let lengths = random.random_range(0..=file.pending.len());
     for (index, change) in file.pending.iter().enumerate() {
         match change {

@@ -1,4 +1,4 @@
-//! One history: successive lives (each the lifetime of one engine) on one disk, and the defects found.
+//! One history. It consists of successive lives on one disk, and the defects that were found. A life is the lifetime of one engine.
 
 mod asks;
 mod backups;
@@ -80,13 +80,13 @@ pub(super) struct History {
     time: Time,
     /// The disk before the current life. Only some histories keep it.
     earlier: Option<SimulatedDisk>,
-    /// `true` if the engine was closed without a fault and the folder has not been opened since. All journal frames are then recorded as synced.
+    /// `true` if the engine was closed without a fault, and the folder has not been opened since. All journal frames are then recorded as synced.
     closed: bool,
-    /// The disk at the time when the folder was copied, and the number of the first request after that.
+    /// The disk when the folder was copied, and the number of the first request after that.
     copied: Option<(u64, SimulatedDisk)>,
     established: bool,
-    /// `true` if an engine with relaxed durability was killed, or failed before it was closed, and the folder has not
-    /// been opened since. A power loss may still lose its last writes.
+    /// `true` if a power loss may still lose the last writes of an engine. The engine had relaxed durability, and was killed or failed before it was closed.
+    /// The folder has not been opened since.
     unsynced: bool,
     log: Log,
     seen: Seen,
@@ -232,7 +232,7 @@ impl History {
             }
             Err(error) => {
                 self.log.add(format!("not opened: {error}"));
-                // Opening copies files that are shared with another folder, and replaces a manifest in an earlier format. Both take up space.
+                // Opening copies the files that are shared with another folder. It also replaces a manifest in an earlier format. Both take up space.
                 let needs_room = !self.established
                     || self.neighbours.linked.is_of_folder()
                     || self.neighbours.is_earlier_format;

@@ -1,8 +1,7 @@
-//! A model of the engine: the possible contents of the tables, given the requests, results and reads so far.
+//! A model of the engine. It knows the possible contents of the tables, given the requests, results and reads so far.
 //!
-//! Writes take effect in the order of the requests, each one completely or not at all. While a write has no result, its
-//! outcome is unknown. The model keeps every world (possible course of events) that agrees with all known results and reads. If
-//! no world remains, the history has failed.
+//! Writes take effect in the order of the requests, each one completely or not at all. While a write has no result, its outcome is unknown. A world is a
+//! possible course of events. The model keeps every world that agrees with all known results and reads. If no world remains, the history has failed.
 
 mod state;
 
@@ -24,7 +23,7 @@ enum Fate {
     Skipped,
 }
 
-/// The effect of a write on a state: the new state and the message received, or the reason for the refusal.
+/// The effect of a write on a state. It is the new state and the message received, or the reason for the refusal.
 type Effect = Result<(Arc<State>, Option<Number>), Refusal>;
 
 /// A write whose result is not known yet.
@@ -34,7 +33,7 @@ struct Open {
     write: Write,
     /// `true` if the caller no longer waits for the result, or if the result does not reveal the outcome.
     silent: bool,
-    /// A cache of the write's effect on each state seen so far, keyed by the address of the state. Every read needs these effects again.
+    /// A cache of the effect of the write on each state so far, by the address of the state. Every read needs these effects again.
     effects: RefCell<HashMap<*const State, (Arc<State>, Effect)>>,
 }
 
@@ -49,8 +48,8 @@ impl Open {
     }
 }
 
-/// A world: one possible course of events. It consists of a state, and of the outcomes assumed for the oldest open
-/// writes (writes whose results are not known) that led to this state.
+/// A world: one possible course of events. An open write is one whose result is not known. A world consists of a state, and of the outcomes of the oldest open
+/// writes that are assumed to have led to this state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct World {
     state: Arc<State>,
@@ -93,21 +92,21 @@ impl fmt::Display for Wrong {
 pub(super) struct Model {
     worlds: Vec<World>,
     open: VecDeque<Open>,
-    /// `true` if a write whose caller never received a result may have been skipped.
+    /// `true` if a write may have been skipped. This is possible if its caller never received a result.
     pub(super) may_skip: bool,
-    /// All earlier possible states. If the journal is corrupted or unsynced frames are lost, the engine may return to any of them.
+    /// All earlier possible states. If the journal is corrupted, or unsynced frames are lost, the engine may return to any of them.
     past: Vec<Arc<State>>,
     /// All states that have been possible since recording began, or `None` if nothing is being recorded.
     noted: Option<Vec<Arc<State>>>,
 }
 
-/// Returns the distinct elements in order. After a power loss, the list may contain thousands of elements, too many to compare all pairs.
+/// Returns the distinct elements in order. After a power loss, the list may contain thousands of elements. These are too many to compare all pairs.
 fn distinct<T: Clone + Eq + Hash>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut seen = HashSet::new();
     all.into_iter().filter(|one| seen.insert(one.clone())).collect()
 }
 
-/// Returns the state after the engine has ended. From then on, the names of deleted tables can be used again.
+/// Returns the state after the engine has ended. The names of deleted tables can then be used again.
 fn without_leaving(state: Arc<State>) -> Arc<State> {
     if state.leaving.is_empty() {
         return state;
@@ -161,7 +160,7 @@ impl Model {
                 worlds.extend(next.into_iter().filter_map(|mut world| {
                     let fate = world.ahead.pop_front()?;
                     let agrees = match (&fate, outcome) {
-                        // A refused write is reported as not done if its commit group (the writes committed with one sync) is reverted.
+                        // A refused write is reported as not done if its commit group is reverted. A commit group consists of the writes that one sync commits.
                         (Fate::Done(is), Outcome::Done(seen)) => is == seen,
                         (Fate::Skipped | Fate::Refused(_), Outcome::NotDone) => true,
                         (Fate::Refused(is), Outcome::Refused(seen)) => is == seen,
@@ -205,7 +204,7 @@ impl Model {
         self.noted.take().unwrap_or_default()
     }
 
-    /// Returns all worlds that a reader may see now: the known worlds, and those in which further open writes have taken effect.
+    /// Returns all worlds that a reader may see now. They are the known worlds, and the worlds in which more open writes have taken effect.
     fn visible(&self) -> Vec<World> {
         let mut all = Vec::new();
         for world in &self.worlds {
@@ -225,7 +224,7 @@ impl Model {
         distinct(self.visible().into_iter().map(|world| world.state))
     }
 
-    /// Records an observation that only some of the possible states allow. From then on, the observed state is certain.
+    /// Records an observation that only some of the possible states allow. Afterwards, the observed state is certain.
     pub(super) fn observe(
         &mut self,
         what: impl Fn(&State) -> bool,
@@ -233,7 +232,7 @@ impl Model {
     ) -> Result<(), Wrong> {
         let visible = self.visible();
         note(&mut self.noted, &visible);
-        // Worlds that match the observation and do not differ otherwise are merged into the one with the fewest certain writes.
+        // Worlds that match the observation and do not differ otherwise are merged. The result is the world with the fewest certain writes.
         let seen: Vec<World> = visible.into_iter().filter(|world| what(&world.state)).collect();
         let worlds = std::mem::take(&mut self.worlds);
         self.keep(seen, || {
@@ -242,7 +241,7 @@ impl Model {
         })
     }
 
-    /// Records that the engine has ended. A prefix of the open writes, possibly none or all of them, has taken effect.
+    /// Records that the engine has ended. The first of the open writes have taken effect, possibly none or all of them.
     pub(super) fn end(&mut self) {
         let states = distinct(self.states().into_iter().map(without_leaving));
         self.open.clear();
@@ -257,12 +256,12 @@ impl Model {
         self.worlds = distinct(std::mem::take(&mut self.worlds).into_iter().chain(past));
     }
 
-    /// Returns `true` if so many worlds are possible that a read should rule some of them out before the next request.
+    /// Returns `true` if too many worlds are possible. A read should then exclude some of them before the next request.
     pub(super) fn is_vague(&self) -> bool {
         self.worlds.len() > 8
     }
 
-    /// Returns `true` if another write may be requested. The limit exists because the number of worlds grows with the number of open writes.
+    /// Returns `true` if another write may be requested. The number is limited, because the number of worlds grows with the number of open writes.
     pub(super) fn has_room(&self, callers: usize) -> bool {
         self.open.len() < if self.may_skip { callers.min(3) } else { callers }
     }

@@ -1,4 +1,4 @@
-//! The random choices for a life (the lifetime of one engine): how the engine is opened, which faults occur, and how the life ends.
+//! The random choices for a life (the lifetime of one engine). They determine how the engine is opened, which faults occur, and how the life ends.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -22,12 +22,12 @@ pub(super) struct Life {
     pub(super) steps: u32,
     pub(super) compactions: Compactions,
     pub(super) trouble: Trouble,
-    /// The step at which the fault begins. A value of 0 means that it begins before the folder is opened.
+    /// The step at which the fault begins. If it is 0, the fault begins before the folder is opened.
     pub(super) from: u32,
     pub(super) end: End,
 }
 
-/// The kind of transactions requested by most callers.
+/// The kind of transactions that most callers request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     /// Callers write a few random rows.
@@ -123,9 +123,10 @@ impl Life {
         bounded(self.checkpoint_bytes).min(bounded(self.memtable_bytes) / 2)
     }
 
-    /// Returns a variant of this life that wears out segments. The first life of a history loads rows into large segments, and the later ones change single
-    /// rows in many small checkpoints. This produces segments that have more layers than allowed although the layers are still much smaller than the segment,
-    /// and layers that are too large for a single merge.
+    /// Returns a variant of this life that wears out segments.
+    ///
+    /// The first life of a history loads rows into large segments. The later lives change single rows in many small checkpoints. Some segments then have more
+    /// layers than allowed, although these layers are still much smaller than the segment. Other layers are too large for a single merge.
     pub(super) fn worn(self, number: u32) -> Self {
         let (work, checkpoint_bytes, steps, compactions, trouble) = if number == 0 {
             (Work::Load, 400_000, self.steps.max(60), Compactions::AtEnd, Trouble::None)
@@ -144,8 +145,8 @@ impl Life {
         }
     }
 
-    /// Returns a life that ends with a power loss before the engine has made much data durable. Such a life follows some lives in which the engine was killed
-    /// or a sync failed.
+    /// Returns a life that ends with a power loss before the engine has made much data durable. It follows lives in which the engine was killed or a sync
+    /// failed.
     pub(super) fn short(self) -> Self {
         let (trouble, end) = (Trouble::None, End::Power);
         Self {
@@ -166,12 +167,12 @@ impl Life {
 }
 
 impl Trouble {
-    /// Returns `true` if the trouble may later lose data that a sync should have made durable.
+    /// Returns `true` if the trouble may later cause the loss of data that a sync should have made durable.
     pub(super) fn is_of_syncs(self) -> bool {
         matches!(self, Self::Disk(Fault::SyncFails(_) | Fault::CallFails(_) | Fault::CallFull(_)))
     }
 
-    /// Returns `true` if the trouble is a shortage of disk space or file descriptors. Such a shortage makes calls fail but does not stop the engine.
+    /// Returns `true` if the trouble is a shortage of disk space or file descriptors. Calls then fail, but the engine does not stop.
     pub(super) fn is_shortage(self) -> bool {
         matches!(self, Self::Disk(Fault::FullAfter(_) | Fault::NoDescriptors(..)))
     }

@@ -1,4 +1,4 @@
-//! The rows in a history: their tables, keys and contents, each identified by a number. A row contains the number of the operation that wrote it, so each of
+//! The rows in a history: their tables, keys and contents. Each is identified by a number. A row contains the number of the operation that wrote it, so each of
 //! its bytes can be verified.
 
 use rand::RngExt;
@@ -20,7 +20,7 @@ pub(super) struct Shape {
     content: Content,
 }
 
-/// The kind of properties in the rows of a history. All rows have the same properties, because a merge keeps stored properties that the new row lacks.
+/// The kind of properties in the rows of a history. All rows have the same properties, because a merge keeps the stored properties that the new row lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     /// No filler, some filler, or more filler than fits into a block.
@@ -52,14 +52,14 @@ pub(super) fn row_key(number: u16) -> Result<RowKey> {
     RowKey::new(format!("r{number:04}"))
 }
 
-/// Returns the position of the row with these keys, or `None` if the keys do not belong to a history.
+/// Returns the position of the row with these keys. Returns `None` if the keys do not belong to a history.
 pub(super) fn place(partition_key: &str, row_key: &str) -> Option<Place> {
     let partition = partition_key.trim_end_matches('x').strip_prefix('p')?;
     Some((partition.parse().ok()?, row_key.strip_prefix('r')?.parse().ok()?))
 }
 
-/// Returns a journal frame forged by a caller without knowing the salt of the file (`docs/format.md`). Its sequence number is far ahead, and it claims that all
-/// earlier frames were durable.
+/// Returns a journal frame that a caller has forged without knowing the salt of the file (`docs/format.md`). Its sequence number is far ahead. It claims that
+/// all earlier frames were durable.
 fn forged_frame(number: Number) -> Vec<u8> {
     let record = number.to_le_bytes();
     let sequence = (u64::from(number) + 500).to_le_bytes();

@@ -1,4 +1,4 @@
-//! The scheduler of a simulated history. It runs one thread at a time, chosen by a random generator seeded for the history, and controls time.
+//! The scheduler of a simulated history. It controls time, and runs one thread at a time. A random generator with a seed for the history chooses the thread.
 
 mod shared;
 mod turn;
@@ -24,7 +24,8 @@ thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The maximum number of calls in a history, a hundred times the number in the longest known history. Exceeding it indicates an endless loop.
+/// The maximum number of calls in a history. It is a hundred times the number in the longest known history. A history that exceeds it is probably in an endless
+/// loop.
 const CALLS: u64 = 1_000_000;
 
 /// The state of a thread.
@@ -54,9 +55,9 @@ struct Inner {
     random: StdRng,
     actors: Vec<Actor>,
     now: Duration,
-    /// The number of events so far that another thread may have been waiting for.
+    /// The number of events so far for which another thread may have been waiting.
     doings: u64,
-    /// On average, another thread runs first in one of `switch` calls.
+    /// On average, one in `switch` calls lets another thread run first.
     switch: u32,
     trace: DefaultHasher,
     /// The total number of calls by all threads.
@@ -104,7 +105,7 @@ impl Schedule {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks the scheduler for a call by a thread. If too many calls have been made, reports this and blocks the thread forever.
+    /// Locks the scheduler for a call by a thread. If too many calls have been made, reports this, and blocks the thread forever.
     fn call(&self) -> MutexGuard<'_, Inner> {
         let mut inner = self.inner();
         inner.calls += 1;
@@ -129,7 +130,7 @@ impl Schedule {
         }
     }
 
-    /// Records an event. Two histories are considered equal if they recorded the same events.
+    /// Records an event. Two histories are equal if they have recorded the same events.
     pub(super) fn note(&self, what: impl Hash) {
         let mut inner = self.inner();
         (NUMBER.get(), what).hash(&mut inner.trace);
@@ -145,7 +146,7 @@ impl Schedule {
         self.inner().now
     }
 
-    /// Records an event that another thread may be waiting for.
+    /// Records an event for which another thread may be waiting.
     pub(super) fn did(&self) {
         self.inner().doings += 1;
     }
@@ -154,7 +155,7 @@ impl Schedule {
     pub(super) fn step(&self, time: Duration) {
         let mut inner = self.call();
         inner.now += time;
-        // The engine never waits for a step of a caller, so only steps of the engine's threads count as events.
+        // The engine never waits for a step of a caller. Only the steps of the engine's threads therefore count as events.
         inner.doings += u64::from(NUMBER.get() > 0);
         let switch = inner.switch;
         if inner.random.random_ratio(1, switch) {
@@ -162,7 +163,7 @@ impl Schedule {
         }
     }
 
-    /// Lets another thread run. Returns when it is the calling thread's turn again.
+    /// Lets another thread run. Returns when it is the turn of the calling thread again.
     fn give_turn(mut inner: MutexGuard<'_, Inner>) {
         let (next, me) = (inner.choose(), NUMBER.get());
         if next != me {
@@ -233,7 +234,7 @@ impl Inner {
         self.actors.len() - 1
     }
 
-    /// Chooses the next thread. If all threads are waiting, advances the time until one can continue. If none ever can, the callers receive an error.
+    /// Chooses the next thread. If all threads are waiting, advances the time until one can continue. If no thread ever can, the callers receive an error.
     fn choose(&mut self) -> usize {
         loop {
             let (now, doings) = (self.now, self.doings);

@@ -1,4 +1,4 @@
-//! Crash tests of the example ledger: entries numbered without gaps, postings, balances, requests, audit lines and a feed. Each `post` is a unit of work.
+//! Crash tests of the example ledger: entries with gapless numbers, postings, balances, requests, audit lines and a feed. Each `post` is a unit of work.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Books {
     }
 }
 
-/// Returns the error of the store. Any other reason for a rejection is unexpected and becomes `InvalidInput`.
+/// Returns the error of the store. Any other reason for a rejection is unexpected, and becomes `InvalidInput`.
 pub(super) fn failure(refused: Refused) -> Error {
     match refused {
         Refused::Store(error) => error,
@@ -136,7 +136,7 @@ async fn sums(books: &Books, tenant: &str, entries: &[Entry], report: &mut impl 
     Ok(())
 }
 
-/// Checks that each entry either belongs to exactly one request or reverses another entry.
+/// Checks that each entry belongs to exactly one request, or reverses another entry.
 async fn requests(
     books: &Books,
     tenant: &str,

@@ -1,4 +1,4 @@
-//! The workload thread for the example ledger: it posts entries of 2 to 50 lines, reverses entries, and repeats requests.
+//! The workload thread for the example ledger. It posts entries of 2 to 50 lines, reverses entries, and repeats requests.
 
 use chrono::Days;
 use examples::ledger::books::Draft;
@@ -62,7 +62,7 @@ impl Hand<'_> {
         self.make(at, Some(lines_text(&lines)), change).await
     }
 
-    /// Repeats a request. The repetition must not change anything, and must return the first response.
+    /// Repeats a request. The repetition must change nothing, and must return the first response.
     async fn repeat(&mut self, tenant: &str, draft: Draft, number: u32) -> Result<()> {
         let books = &self.stores.books;
         let again =

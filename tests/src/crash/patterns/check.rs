@@ -1,4 +1,4 @@
-//! Runs the recovery prescribed by the documentation of the patterns, and compares all stored data with the evidence.
+//! Runs the recovery that the documentation of the patterns prescribes. Then compares all stored data with the evidence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -23,22 +23,23 @@ use super::stores::{
 use super::views::sales;
 use super::workload::number_of;
 
-/// A limit for reads. It exceeds the number of rows the workload can create.
+/// A limit for reads. It is greater than the number of rows that the workload can create.
 const MOST: u64 = 10_000_000;
 
 /// The recovery steps to run before the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// Runs sweeps and workers until nothing is pending, then collects orphans (blobs that nothing refers to).
+    /// Runs sweeps and workers until nothing is pending. Then collects orphans (blobs to which nothing refers).
     Whole,
-    /// Runs everything except sweeps. Work whose queue message was lost is then never carried out.
+    /// Runs everything except sweeps. If the queue message of some work was lost, this work is never done.
     WithoutSweep,
     /// Runs everything except the collection of orphans.
     WithoutCollection,
 }
 
-/// Runs the recovery, and compares the stores with the evidence in `ledger`. Returns a description of each defect. The stored data then becomes the
-/// expected state for the next round.
+/// Runs the recovery, and compares the stores with the evidence in `ledger`. Returns a description of each defect.
+///
+/// The stored data then becomes the expected state for the next round.
 ///
 /// # Errors
 /// Any error from the stores. It counts as a failed check, because the data must be readable after a crash.
@@ -130,7 +131,7 @@ async fn series(stores: &Stores) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the log events. Each event must occur exactly once, and the events of each writer must be sorted from newest to oldest (PAT-LOG-4).
+/// Returns the log events. Each event must occur exactly once. The events of each writer must be sorted, newest first (PAT-LOG-4).
 async fn log(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let (mut held, mut last) = (Values::new(), BTreeMap::new());
     for event in stores.events.table().query(Event::partition(1)).collect().await? {
@@ -214,7 +215,7 @@ async fn documents(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the rows whose changes a feed records. The feed must contain each change exactly once, in order (PAT-EC-8).
+/// Returns the rows whose changes are recorded in a feed. The feed must contain each change exactly once, in order (PAT-EC-8).
 async fn fed(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let (mut held, mut reported) = (Values::new(), BTreeMap::<String, i64>::new());
     let query = Query::new(KeyRange::rows(FED, TextRange::prefix("row_")));
@@ -241,7 +242,7 @@ async fn fed(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the rows in the hourly tables. A table whose drop was interrupted must either contain all of its rows or not exist.
+/// Returns the rows in the hourly tables. If the drop of a table was interrupted, the table must either contain all of its rows or not exist.
 async fn periods(stores: &Stores, ledger: &mut Ledger, wrong: &mut Vec<String>) -> Result<Values> {
     let mut held = Values::new();
     let mut there = BTreeSet::new();

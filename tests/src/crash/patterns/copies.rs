@@ -1,4 +1,4 @@
-//! Crash tests of copied properties. Desks and rooms contain the name of their owner, which is copied from the same partition or from a different table.
+//! Crash tests of copied properties. Desks and rooms contain the name of their owner. It is copied from the same partition or from a different table.
 
 use std::collections::BTreeMap;
 
@@ -95,7 +95,7 @@ pub(super) async fn people(stores: &Stores) -> Result<Values> {
     Ok(people.into_iter().map(|person| (person.id.to_string(), person.name)).collect())
 }
 
-/// Returns the owner of each desk and room. Each desk and room must contain the name of its owner, and each owner must refer to their desks and rooms.
+/// Returns the owner of each desk and room. Each desk and room must contain the name of its owner. Each owner must have references to their desks and rooms.
 pub(super) async fn holders(stores: &Stores, people: &Values, wrong: &mut Vec<String>) -> Result<Values> {
     let desks = stores.desks.table().query(Desk::rows(TEAM)).collect().await?;
     let desks = desks.into_iter().map(|desk| (format!("desk/{}", desk.id), desk.owner, desk.owner_name));

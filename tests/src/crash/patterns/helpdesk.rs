@@ -1,4 +1,4 @@
-//! Crash tests of the example help desk, which has its own entity types and message handler. One entity type, the ticket, combines many patterns.
+//! Crash tests of the example help desk, with its entity types and its message handler. One entity type, the ticket, combines many patterns.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use super::views::caught_up;
 pub(super) const TENANTS: [&str; 2] = ["contoso", "adatum"];
 /// The number of agents per tenant. Agents are numbered from 1.
 pub(super) const AGENTS: u32 = 4;
-/// A limit for reads. It exceeds the number of rows the workload can create.
+/// A limit for reads. It is greater than the number of rows that the workload can create.
 const MOST: u64 = 10_000_000;
 
 type Queue = Outbox<Engine, Engine>;
@@ -64,7 +64,7 @@ impl HelpDesk {
         Ok(Self {
             agents: agents.create_if_missing().await?,
             numbers: Arc::new(GaplessSequence::new(&tickets, "ticket")?),
-            // The parts are so small that an upload consists of several.
+            // The parts are so small that each upload consists of several parts.
             attachments: LargeTable::new(tickets.clone(), Arc::clone(&blobs), "attachments")
                 .part_bytes(8 * 1024),
             sums: built(&store).await?,
@@ -87,7 +87,7 @@ impl HelpDesk {
     }
 }
 
-/// Opens a view. Builds it unless an earlier process has completed it. A completed view is not rebuilt, because the check must find defects in it.
+/// Opens a view. Builds it unless an earlier process has completed it. A completed view is not built again, because the check must find its defects.
 async fn built<V: View>(store: &Engine) -> Result<ViewTable<V, Engine>> {
     let view = ViewTable::<V, _>::new(store.clone()).create_if_missing().await?;
     match view.table().await {
@@ -102,7 +102,7 @@ pub(super) fn opened(number: u32) -> DateTime<Utc> {
     instant(number / 6, number % 6 * 600_000)
 }
 
-/// Returns the text of a ticket: a name chosen by its writer, followed by padding that takes up to three properties.
+/// Returns the text of a ticket: a name that its writer has chosen, and padding. The padding takes up to three properties.
 pub(super) fn text(name: &str, filling: usize) -> String {
     format!("{name} {}", "It beeps. ".repeat(filling))
 }
@@ -133,8 +133,9 @@ pub(super) struct Stored {
     pub(super) tickets: Values,
 }
 
-/// Returns the data of the help desk. Workers and views first complete all pending work. Then every part is checked against the tickets, agents and
-/// comments.
+/// Returns the data of the help desk. First, workers and views complete all pending work.
+///
+/// Every part is then checked against the tickets, agents and comments.
 pub(super) async fn stored(desk: &HelpDesk, wrong: &mut Vec<String>) -> Result<Stored> {
     caught_up(&desk.sums).await?;
     caught_up(&desk.hours).await?;
@@ -198,7 +199,7 @@ fn counted(tickets: impl IntoIterator<Item = (String, u32)>) -> Closings {
     })
 }
 
-/// Returns the closed tickets, each with the number of its occurrences.
+/// Returns the closed tickets, with the number of occurrences of each.
 fn closed(tickets: &[Ticket]) -> Closings {
     let closed = tickets.iter().filter(|ticket| ticket.status == Status::Closed);
     counted(closed.map(|ticket| (ticket.tenant.clone(), ticket.number)))

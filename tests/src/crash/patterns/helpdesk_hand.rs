@@ -1,4 +1,4 @@
-//! The workload threads for the help desk: they change agents, open tickets with gapless numbers, add comments and attachments, and close tickets.
+//! The workload threads for the help desk. They change agents, open tickets with gapless numbers, add comments and attachments, and close tickets.
 
 use examples::model::helpdesk::{Agent, DeskQuestions, Status, Ticket, TicketLine, TicketWithComments};
 use rand::RngExt;
@@ -22,7 +22,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Changes an agent. Two threads serve each tenant: one changes the agents with even numbers, and the other those with odd numbers.
+    /// Changes an agent. Two threads serve each tenant. One changes the agents with even numbers, and the other changes the agents with odd numbers.
     async fn agent(&mut self, tenant: &str) -> Result<()> {
         let half = u32::try_from(self.number / TENANTS.len() % 2).unwrap_or_default();
         let id = 1 + half + 2 * self.random.random_range(0..AGENTS / 2);
@@ -42,7 +42,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Returns one of the tickets opened by this thread. No other thread changes them, except the workers.
+    /// Returns one of the tickets that this thread has opened. Apart from the workers, no other thread changes them.
     async fn own_ticket(&mut self, tenant: &str) -> Result<Option<Versioned<Ticket>>> {
         let newest = self.stores.desk.tickets.query(DeskQuestions::open(tenant)).project::<TicketLine>();
         let Some(newest) = newest.limit(1).collect().await?.pop() else { return Ok(None) };
@@ -110,7 +110,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Returns a random agent, or `None` if the agent does not exist. If the agent is deleted before the ticket is written, the write is rejected.
+    /// Returns a random agent, or `None` if this agent does not exist. If the agent is deleted before the ticket is written, the write is rejected.
     async fn some_agent(&mut self, tenant: &str) -> Result<Option<u32>> {
         let id = self.random.random_range(0..=AGENTS);
         Ok(self.stores.desk.agents.get(Agent::key(tenant, id)).await?.map(|agent| agent.id))

@@ -1,5 +1,5 @@
-//! Checks indexes in three ways: with the table's check, by reading through each index, and by comparing the stored keys with the keys required by the
-//! entities.
+//! Checks indexes in three ways. It runs the check of the table, reads through each index, and compares the stored keys with the keys that the entities
+//! require.
 
 use std::collections::BTreeSet;
 

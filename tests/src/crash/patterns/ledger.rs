@@ -1,4 +1,4 @@
-//! The evidence of a crash test (here called a ledger): the changes started by each thread, and the acknowledged changes.
+//! The evidence of a crash test, here called a ledger. It contains the changes that each thread started, and the acknowledged changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,15 +19,15 @@ pub enum Kind {
     Large,
     /// A row in an hourly table.
     Period,
-    /// A drop of old hourly tables. The value is an hour: all tables for earlier hours are dropped.
+    /// A drop of old hourly tables. The value is an hour. The tables for all earlier hours are dropped.
     Expire,
     /// A row whose changes are in a feed.
     Feed,
     /// An entity whose properties are copied to other entities.
     Source,
-    /// An entity that contains copied properties. The value is its reference to the copied entity.
+    /// An entity that contains copied properties. The value is the entity's reference to the source of the copies.
     Holder,
-    /// An entity whose data is summed by a view.
+    /// An entity that a view counts in its sums.
     Viewed,
     /// An entity in index lists stored in blobs.
     Listed,
@@ -65,10 +65,10 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A change about to be made by a thread. It sets or removes the value of a key. Neither keys nor values contain spaces.
+/// A change that a thread is about to make. It sets or removes the value of a key. Neither keys nor values contain spaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The pattern used by the change.
+    /// The pattern of the change.
     pub kind: Kind,
     /// The key, which is unique within the pattern.
     pub key: String,
@@ -81,9 +81,9 @@ pub struct Change {
 pub enum Line {
     /// A thread has started a change.
     Begin(usize, Change),
-    /// This thread's change was acknowledged.
+    /// The change of this thread was acknowledged.
     Done(usize),
-    /// This thread's change was rejected and had no effect.
+    /// The change of this thread was rejected and had no effect.
     Refused(usize),
 }
 
@@ -102,7 +102,7 @@ impl fmt::Display for Line {
 impl FromStr for Line {
     type Err = ();
 
-    /// Parses a line. A line truncated by the kill has no full stop and is an error.
+    /// Parses a line. If the kill has truncated the line, the full stop is missing, which is an error.
     fn from_str(line: &str) -> Result<Self, ()> {
         let words: Vec<&str> = line.split(' ').collect();
         let hand = |hand: &str| hand.parse().map_err(drop);
@@ -130,7 +130,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Records a line reported by a thread. Returns `true` if the line acknowledges a change.
+    /// Records a line that a thread has reported. Returns `true` if the line acknowledges a change.
     pub fn record(&mut self, line: Line) -> bool {
         match line {
             Line::Begin(hand, change) => {
@@ -195,7 +195,7 @@ impl Ledger {
         rows.map(|(row, _)| hour_of(row).to_owned()).collect()
     }
 
-    /// Compares the stored data of one pattern with the acknowledged changes and those in progress. Appends a description of each defect to `wrong`.
+    /// Compares the stored data of one pattern with the acknowledged changes and the changes in progress. Appends a description of each defect to `wrong`.
     pub(super) fn compare(&self, kind: Kind, stored: &Values, wrong: &mut Vec<String>) {
         let nothing = Values::new();
         let acknowledged = self.acknowledged.get(&kind).unwrap_or(&nothing);
@@ -221,7 +221,7 @@ impl Ledger {
         }
     }
 
-    /// Replaces the expected values with stored data that passed a check. The outcomes of the changes in progress are then known.
+    /// Replaces the expected values with stored data that has passed a check. This decides the outcomes of the changes that were in progress.
     pub(super) fn adopt(&mut self, kind: Kind, stored: Values) {
         self.under_way.retain(|_, change| change.kind != kind);
         self.acknowledged.insert(kind, stored);

@@ -1,4 +1,4 @@
-//! Crash tests of index lists stored in blobs: library readers, listed by town. The blobs are in a folder next to the folder of the tables.
+//! Crash tests of index lists in blobs. The lists contain library readers by town. The blobs are in a folder next to the folder of the tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use super::stores::Stores;
 pub(super) const BRANCHES: [&str; 2] = ["east", "west"];
 /// The towns. Several readers live in each town.
 pub(super) const TOWNS: [&str; 4] = ["Aarau", "Baden", "Chur", "Davos"];
-/// The number of keys above which a list moves from its entity to a blob. It is so small that many lists move to blobs while others do not.
+/// The number of keys above which a list moves from its entity to a blob. It is small, so many lists move to blobs and others do not.
 const IN_ENTITY: usize = 2;
 
-/// A reader, who is listed in an index in the same partition and in an index in a different table.
+/// A reader. Two indexes list the reader, one in the same partition and one in a different table.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -46,7 +46,7 @@ pub(super) struct Reader {
 
 pub(super) type Readers = Entities<Reader, Engine, Outbox<Engine, Engine>>;
 
-/// Returns the blob storage for lists too long for an entity.
+/// Returns the blob storage for lists that are too long for an entity.
 pub(super) fn list_blobs(blobs: &Arc<dyn ObjectStore>) -> ListBlobs {
     ListBlobs::new(Arc::clone(blobs), "readers").spill_above(IN_ENTITY)
 }
@@ -57,7 +57,7 @@ pub(super) async fn collect_lists(stores: &Stores, clock: Clock) -> Result<()> {
     readers.collect_orphaned_lists().await.map(drop)
 }
 
-/// Returns the readers. Each list must contain all readers of its town, each long list must be in a blob, and each blob must belong to a list.
+/// Returns the readers. Each list must contain all readers of its town. Each long list must be in a blob. Each blob must belong to a list.
 pub(super) async fn readers(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let mut readers = Vec::new();
     for branch in BRANCHES {
@@ -101,7 +101,7 @@ pub(super) async fn readers(stores: &Stores, wrong: &mut Vec<String>) -> Result<
     Ok(readers.iter().map(Reader::entry).collect())
 }
 
-/// Checks the stored rows without the table handle: the existing lists, and the blobs they refer to.
+/// Checks the stored rows without the table handle. These rows contain the existing lists, and refer to the blobs.
 async fn check_blobs(
     stores: &Stores,
     mut expected: BTreeMap<(&str, EntityKey), usize>,

@@ -25,7 +25,7 @@ pub const CHILD: &str = "patterns-child";
 /// The number of worker threads that process outbox messages.
 const WORKERS: usize = 2;
 
-/// Runs the child: the workload threads ([`Hand`]), workers and sweeps, until the child is killed or its parent has ended.
+/// Runs the child until it is killed or its parent has ended. It runs the workload threads ([`Hand`]), workers and sweeps.
 ///
 /// # Errors
 /// Any error from opening the stores. An unexpected error in a workload thread ends the process.
@@ -33,7 +33,7 @@ pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
     let stores = Stores::open(folder, Queues::of_round(round)).block_on()?;
     let tell = |line: Line| {
         let mut out = std::io::stdout().lock();
-        // Each line is written with a single call, so a kill never truncates it. A closed pipe means that the parent has ended.
+        // Each line is written with one call, so a kill never truncates it. If the pipe is closed, the parent has ended.
         let text = format!("{line}\n");
         if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
             std::process::exit(1);
@@ -63,7 +63,7 @@ pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
             scope.spawn(|| follow(&stores.desk.sums));
         }
         scope.spawn(|| follow(&stores.desk.hours));
-        // Sweeps run so often that some kills interrupt one.
+        // Sweeps run so often that some kills interrupt a sweep.
         let sweep = Sweep::new(stores.outbox.clone()).min_age(Duration::from_millis(100));
         scope.spawn(move || {
             loop {
@@ -112,7 +112,7 @@ pub fn torture(
                 std::fs::remove_dir_all(&plan.folder)?;
             }
         }
-        // Squaring favours early kills. Late kills still occur.
+        // The square makes early kills more likely. Late kills still occur.
         let kill_after = random.random_range(0_u64..50).pow(2);
         let mut command = Command::new(program);
         command.arg(CHILD).arg(&plan.folder).arg(round.to_string()).arg(plan.seed.to_string());

@@ -30,7 +30,7 @@ use super::lists::{Reader, Readers, list_blobs};
 use super::views::{Sale, Total, Totals};
 use crate::crash::process;
 
-/// An entity with every kind of index, both in its own partition and in others.
+/// An entity with every kind of index. The indexes are in its own partition and in others.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -170,18 +170,18 @@ pub(super) type Company = Entities<Employee, Engine, Outbox<Engine, Engine>>;
 pub enum Queues {
     /// The queues are in the same engine as the tables. Messages survive a kill, and some of them are still leased.
     Durable,
-    /// The queues are in memory. A kill loses all messages, and pending work is then found only by a sweep (PAT-EC-8).
+    /// The queues are in memory, so a kill loses all messages. Afterwards, only a sweep finds pending work (PAT-EC-8).
     Lost,
 }
 
 impl Queues {
-    /// Returns the location of the queues in a round. Rounds alternate between the two locations.
+    /// Returns the location of the queues in a round. The rounds alternate between the two locations.
     pub(super) const fn of_round(round: u32) -> Self {
         if round.is_multiple_of(2) { Self::Lost } else { Self::Durable }
     }
 }
 
-/// The hours that have passed for the engines and the workers of this process, in addition to the real time.
+/// The number of hours by which the clock of this process is ahead of the real time. The engines and the workers use this clock.
 static PASSED_HOURS: AtomicI64 = AtomicI64::new(0);
 
 /// Returns the clock of the engines and the workers.
@@ -248,7 +248,7 @@ impl Stores {
             counts: SeriesTable::new(engine.table::<Counts>().create_if_missing().await?),
             events: LogTail::new(engine.table::<Event>().create_if_missing().await?),
             sheets: WideTable::new(engine.table::<Sheet>().create_if_missing().await?),
-            // The parts are so small that an upload consists of several.
+            // The parts are so small that each upload consists of several parts.
             documents: LargeTable::new(documents, Arc::clone(&blobs), BLOBS).part_bytes(8 * 1024),
             feed: Feed::new(engine.clone()),
             people: Entities::from(outbox.clone()),
@@ -277,13 +277,14 @@ impl Stores {
         self.worker_with(WorkerOptions::default())
     }
 
-    /// Returns a worker that never treats a message as poison. Kills and slow machines make the number of deliveries unpredictable, and no operator inspects
-    /// poison messages in these tests.
+    /// Returns a worker that never treats a message as poison.
+    ///
+    /// Kills and slow machines make the number of deliveries unpredictable, and no operator inspects poison messages in these tests.
     pub(super) fn worker_with(&self, options: WorkerOptions) -> Worker<Engine, Engine> {
         self.worker_of(self.outbox.clone(), options)
     }
 
-    /// Returns the outbox `hours` hours after the stores were opened. Claims of killed workers, and delays after failures, have expired by then.
+    /// Returns the outbox `hours` hours after the stores were opened. By then, the claims of killed workers and the delays after failures have expired.
     pub(super) fn later_outbox(&self, hours: i64) -> Outbox<Engine, Engine> {
         PASSED_HOURS.fetch_max(hours, Ordering::SeqCst);
         let (engine, queues) = (self.outbox.store().clone(), self.outbox.queues().clone());
@@ -306,7 +307,7 @@ impl Stores {
         self.desk.worker(worker)
     }
 
-    /// Returns the hourly tables with their clock set to an hour of the test calendar.
+    /// Returns the hourly tables, with their clock set to an hour of the test calendar.
     pub(super) fn attempts(&self, hour: u32) -> PeriodTables<Attempt, Engine> {
         let now = ticks::from_datetime(instant(hour, 0)).unwrap_or_default();
         PeriodTables::new(self.engine.clone()).retain(KEPT).precreate(1).with_clock(Clock::new(move || now))

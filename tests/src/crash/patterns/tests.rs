@@ -17,7 +17,7 @@ use table_patterns::large::whole;
 use super::stores::{Counts, Queues, Stores};
 use super::{HANDS, Hand, Ledger, Line, Recovery, books, check};
 
-/// Lets the workload threads take turns until each has made `steps` changes. Returns the stores and the evidence of these changes.
+/// Lets the workload threads take turns until each has made `steps` changes. Returns the stores, and the evidence of the changes.
 fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
     let stores = block_on(Stores::open(folder, Queues::Durable)).unwrap();
     let ledger = Mutex::new(Ledger::default());
@@ -42,7 +42,7 @@ static WORKED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     (folder, ledger)
 });
 
-/// A copy of [`WORKED`] in which all pending work is complete, so a corrupted copy of it can be checked quickly.
+/// A copy of [`WORKED`] in which all pending work is complete. A corrupted copy of it can therefore be checked quickly.
 static SETTLED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     let (folder, stores, mut ledger) = copied(&WORKED);
     assert_eq!(block_on(check(&stores, &mut ledger, Recovery::Whole)).unwrap(), Vec::<String>::new());
@@ -72,7 +72,7 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
     }
 }
 
-/// Corrupts a copy of [`SETTLED`]. Returns the defects found by the check.
+/// Corrupts a copy of [`SETTLED`]. Returns the defects that the check finds.
 fn found(recovery: Recovery, damage: impl AsyncFnOnce(&Stores) -> Result<()>) -> String {
     found_in(&SETTLED, recovery, damage)
 }
@@ -95,7 +95,7 @@ async fn delete_first(stores: &Stores, table: &str, prefix: &str) -> Result<()> 
     let name = TableName::new(table)?;
     let page = stores.engine.query(&name, &Query::new(KeyRange::ALL), None).await?;
     let entity = page.rows.iter().find(|entity| entity.row_key.starts_with(prefix)).unwrap();
-    // The delete is submitted to the engine, because a `Table` refuses the keys of rows that belong to patterns.
+    // The delete goes directly to the engine. A `Table` refuses the keys of rows that belong to patterns.
     let limits = stores.engine.capabilities().limits;
     let mut transaction = Transaction::new(PartitionKey::new(entity.partition_key)?, limits)?;
     let row_key = RowKey::new(entity.row_key)?;
@@ -204,7 +204,7 @@ fn pat_den_2_a_stale_copy_and_a_lost_reference_are_found() {
         stores.worker().run_until_idle().await?;
         let owned = stores.rooms.table().scan("damage").max_rows(100).collect().await?;
         let room = owned.into_iter().find(|room| room.owner.is_some()).unwrap();
-        // Writes as a tool that is unaware of copies would.
+        // Writes as a tool would that is unaware of copies.
         let rooms = stores.engine.untyped("Rooms")?;
         let key = super::copies::Room::key(room.floor, room.id).into_key()?;
         let change = |room: &mut TableEntity| drop(room.insert("OwnerName", Value::from("nobody")));
@@ -234,7 +234,7 @@ fn imp_6_a_wrong_sum_and_an_unreported_change_are_found() {
         let table = stores.sales.table();
         let sale = table.query(super::views::Sale::partition("north")).first().await?.unwrap();
         while stores.view.catch_up(100).await?.changes > 0 {}
-        // Writes as a tool that is unaware of the feed would.
+        // Writes as a tool would that is unaware of the feed.
         let key = sale.key_of()?;
         let row = Selection::point(key.partition_key.as_str(), key.row_key.as_str());
         let amount = sale.amount + 1;
@@ -310,7 +310,7 @@ fn lost_and_duplicate_rows_of_a_help_desk_are_found() {
             let content = [Ticket::ATTACHMENT_BLOB.content(whole(super::helpdesk::attached(&ticket)))];
             stores.desk.attachments.set(Ticket::key("adatum", ticket.number), content).await?;
         }
-        // Writes as a tool that is unaware of copies would.
+        // Writes as a tool would that is unaware of copies.
         let key = ticket.key_of()?;
         let row = Selection::point(key.partition_key.as_str(), key.row_key.as_str());
         let tool = stores.engine.untyped("HelpDesk")?;

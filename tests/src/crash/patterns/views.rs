@@ -49,14 +49,14 @@ impl View for Totals {
     }
 }
 
-/// Applies all pending changes to a view. Does not wait until the lease of a killed process expires.
+/// Applies all pending changes to a view. It does not wait until the lease of a killed process expires.
 pub(super) async fn caught_up<V: View>(view: &ViewTable<V, Engine>) -> Result<()> {
     let view = view.clone().with_lease(Duration::ZERO);
     while view.catch_up(1_000).await?.is_behind {}
     Ok(())
 }
 
-/// Returns the sales. Once the view has caught up, it must include each sale exactly once. Finally, trims the feeds.
+/// Returns the sales. After all changes have been applied, the view must include each sale exactly once. At the end, trims the feeds.
 pub(super) async fn sales(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     caught_up(&stores.view).await?;
     let (mut held, mut counted) = (Values::new(), BTreeMap::<u32, (i64, i64)>::new());

@@ -1,4 +1,4 @@
-//! The workload: threads called hands. Each hand makes a sequence of changes that use one pattern.
+//! The workload. It consists of threads, called hands. Each hand makes a sequence of changes with one pattern.
 
 use examples::ledger::books::Draft;
 use rand::rngs::StdRng;
@@ -23,7 +23,7 @@ use super::stores::{
 };
 use super::views::{REGIONS, Sale};
 
-/// The pattern used by each hand of the workload.
+/// The pattern of each hand of the workload.
 pub const HANDS: [Kind; 32] = [
     Kind::Index,
     Kind::Index,
@@ -59,7 +59,7 @@ pub const HANDS: [Kind; 32] = [
     Kind::Entry,
 ];
 
-/// One thread of the workload. No other hand writes its keys. Index values, lists, series, logs and the feed are shared.
+/// One thread of the workload. No other hand writes its keys. The hands share index values, lists, series, logs and the feed.
 pub struct Hand<'a> {
     pub(super) stores: &'a Stores,
     pub(super) number: usize,
@@ -67,13 +67,13 @@ pub struct Hand<'a> {
     pub(super) round: u32,
     pub(super) step: u32,
     pub(super) random: StdRng,
-    /// The last entry posted by this hand, and its number.
+    /// The last entry that this hand posted, and the number of the entry.
     pub(super) posted: Option<(Draft, u32)>,
     tell: &'a (dyn Fn(Line) + Sync),
 }
 
 impl<'a> Hand<'a> {
-    /// Creates hand `number` for one round. `tell` receives the lines that report the hand's changes.
+    /// Creates hand `number` for one round. `tell` receives the lines that report the changes of the hand.
     #[must_use]
     pub fn new(
         stores: &'a Stores,
@@ -229,7 +229,7 @@ impl<'a> Hand<'a> {
     }
 
     async fn person(&mut self) -> Result<()> {
-        // Two hands write people. Each uses every other id.
+        // Two hands write people. One uses the even ids, and the other the odd ids.
         let id = self.random.random_range(0..PEOPLE / 2) * 2 + self.own % 2;
         let name = format!("Name{}", self.random.random_range(0..1_000_u32));
         let (people, point) = (&self.stores.people, || Person::key(TEAM, id));
@@ -345,7 +345,7 @@ pub(super) fn number_of(value: Option<ValueRef<'_>>) -> i64 {
     }
 }
 
-/// Returns `true` if an error means that nothing was written, for a reason that another hand can cause, such as a conflict.
+/// Returns `true` if an error means that nothing was written, for a reason that another hand can cause. An example is a conflict.
 fn is_refusal(error: &Error) -> bool {
     error.code() == ErrorCode::UniqueViolation
         || has_no_agent(error)

@@ -1,4 +1,4 @@
-//! The child process of a crash test: a server for a folder. It runs until it is killed.
+//! The child process of a crash test. It is a server for a folder, and runs until it is killed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -63,7 +63,7 @@ impl Served {
     pub(super) fn kill(&mut self) -> Fallible<()> {
         self.process.kill()?;
         let status = self.process.wait()?;
-        // A process that was killed by a signal has no exit code. An exit code means that the process had ended by itself.
+        // A process that was killed by a signal has no exit code. If there is one, the process had ended by itself.
         if status.code().is_some() {
             Err(format!("the server ended by itself: {status}").into())
         } else {

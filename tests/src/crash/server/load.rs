@@ -1,4 +1,4 @@
-//! The load on the server: 32 connections, each with a separate thread. Eight of them use queues, and the others write rows.
+//! The load on the server. It has 32 connections, each with a separate thread. Eight of them use queues, and the others write rows.
 
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
@@ -23,7 +23,7 @@ pub(super) struct Ledger {
     pub(super) queues: [Tally; HANDS],
 }
 
-/// A report sent by a connection's thread to the main thread.
+/// A report from the thread of a connection to the main thread.
 enum Report {
     Row(Acknowledged),
     Message,
@@ -36,7 +36,7 @@ enum Report {
 /// # Errors
 /// An error if a connection fails before the kill.
 pub(super) fn run_and_kill(served: &mut Served, kill_after: u64, ledger: &mut Ledger) -> Fallible<u64> {
-    // A retry of a request that was in progress at the kill would only wait for a dead server.
+    // If a request in progress at the kill were retried, it would only wait for a dead server.
     let options = || Options::new().retry(RetryPolicy::NONE);
     let tables = AzureTables::from_connection_string_with(&served.connection_string, options())?;
     let queues = AzureQueues::from_connection_string_with(&served.connection_string, options())?;
@@ -85,7 +85,7 @@ pub(super) fn run_and_kill(served: &mut Served, kill_after: u64, ledger: &mut Le
     })
 }
 
-/// Reports the error that ended a connection. The main thread receives reports for as long as a connection is open.
+/// Reports the error that ended a connection. The main thread receives reports as long as a connection is open.
 fn fail(reports: &Sender<Report>, end: Result<()>) {
     if let Err(error) = end {
         drop(reports.send(Report::Failed(error)));

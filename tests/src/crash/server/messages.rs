@@ -20,7 +20,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Checks the number of messages in a queue. A call that was started but not acknowledged may have taken effect or not.
+    /// Checks the number of messages in a queue. A call that was started but not acknowledged may or may not have taken effect.
     fn judge(&self, queue: &QueueName, count: u64) -> Option<String> {
         let (least, most) = (self.puts.saturating_sub(self.deletes_begun), self.puts_begun - self.deletes);
         (!(least..=most).contains(&count))
@@ -39,7 +39,7 @@ pub(super) fn queue(hand: usize) -> Result<QueueName> {
 /// Puts a message, receives a message, and usually deletes the received message.
 ///
 /// # Errors
-/// Any error from the store. `tally` then includes the calls already started.
+/// Any error from the store. `tally` then includes the calls that have already been started.
 pub(super) async fn step(store: &impl QueueStore, hand: usize, tally: &mut Tally) -> Result<()> {
     let queue = queue(hand)?;
     tally.puts_begun += 1;

@@ -26,7 +26,9 @@ pub fn run_child(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
 /// Runs all rounds of a torture run, using `program` as the server.
 ///
 /// # Errors
-/// An error if a process cannot be started or ends by itself, a connection fails before the kill, or a folder cannot be created, opened or read.
+/// - An error if a process cannot be started, or ends by itself.
+/// - An error if a connection fails before the kill.
+/// - An error if a folder cannot be created, opened or read.
 pub fn torture(
     program: &Path,
     plan: &Plan,
@@ -41,7 +43,7 @@ pub fn torture(
                 std::fs::remove_dir_all(&plan.folder)?;
             }
         }
-        // Squaring favours early kills. Late kills still occur.
+        // The square makes early kills more likely. Late kills still occur.
         let kill_after = random.random_range(0_u64..60).pow(2);
         let mut served = Served::start(program, &plan.folder)?;
         let acknowledged = run_and_kill(&mut served, kill_after, &mut ledger)?;

@@ -28,8 +28,8 @@ pub async fn que_5_a_message_is_received_as_it_was_put<Q: QueueStore>(
     assert!(scene.receive(1, HIDDEN).await.is_empty());
 }
 
-/// Tests that a store accepts only the characters of XML 1.0, the format in which the service sends messages. Otherwise, a client of a server would receive
-/// a different text.
+/// Tests that a store accepts only the characters of XML 1.0, the format in which the service sends messages. Otherwise, the client of a server would receive a
+/// different text.
 pub async fn que_4_a_text_that_xml_cannot_represent_is_refused<Q: QueueStore>(
     store: &Q,
     pass: &(dyn Fn(Duration) + Sync),

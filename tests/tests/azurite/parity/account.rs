@@ -116,7 +116,7 @@ fn azurite_has_error_bodies_in_both_forms() {
     assert!(answer.body.contains("<Code>QueueNotFound</Code>"), "{}", answer.body);
 }
 
-/// Sends `text` to the table service. Returns all bytes received before the connection closes.
+/// Sends `text` to the table service. Returns all bytes that are received before the connection closes.
 fn plain(text: &str) -> Option<Vec<u8>> {
     let connection = crate::azurite()?;
     let host = connection.split("TableEndpoint=http://").nth(1)?.split('/').next()?;

@@ -165,7 +165,7 @@ fn azurite_refuses_conditions_in_its_own_way() {
     assert_eq!(empty.status, 412, "{}", empty.body);
 }
 
-/// Sends a batch that inserts an entity at each of the given keys into `table`. Returns the response.
+/// Sends a batch to `table` that inserts an entity at each of the given keys. Returns the response.
 fn batch(table: &str, keys: &[(String, String)]) -> Option<Answer> {
     let base = crate::azurite()?;
     let base = base.split("TableEndpoint=").nth(1)?.split(';').next()?.to_owned();

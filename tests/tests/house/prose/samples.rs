@@ -1,8 +1,8 @@
-//! Tests that samples in doc comments explain a rule instead of only citing its number, which readers do not know.
+//! Tests that samples in doc comments explain a rule. A sample must not only cite the number of the rule, which readers do not know.
 
 use crate::files::below;
 
-/// Returns the comments in samples that consist only of rule numbers, such as `// PAT-INTRA-7`, each with its line number.
+/// Returns the comments in samples that consist only of rule numbers, such as `// PAT-INTRA-7`. Each has its line number.
 fn bare_rules(text: &str) -> Vec<(usize, &str)> {
     let lines = text.lines().enumerate().map(|(number, line)| (number + 1, line.trim_start()));
     let docs = lines.filter(|(_, line)| line.starts_with("///") || line.starts_with("//!"));

@@ -47,7 +47,7 @@ fn docs_and_comments_are_in_plain_words() {
     assert!(found.is_empty(), "{} phrases to be put in plain words:\n{}", found.len(), found.join("\n"));
 }
 
-/// Returns `true` if a text contains the word by itself: neither in quotes, nor in a name, nor as a part of a longer word.
+/// Returns `true` if a text contains the word alone. The word must not be in quotes, in a name, or in a longer word.
 fn holds(text: &str, word: &str) -> bool {
     let is_end = |character: Option<char>| {
         character.is_none_or(|character| !character.is_alphanumeric() && !"_\"".contains(character))

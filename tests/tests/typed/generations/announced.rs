@@ -1,4 +1,4 @@
-//! Tests an index added while an older release writes. No write may be rejected, and the index may become ready only once it contains all writes.
+//! Tests an index that is added while an older release writes. No write may be rejected. The index may become ready only once it contains all writes.
 
 use std::time::Duration;
 
@@ -116,7 +116,7 @@ fn a_backfill_starts_an_hour_after_its_first_run_and_the_last_sighting() {
     });
 }
 
-/// Tests that an index is announced (recorded as not yet ready) even if its table is empty: an older program may write the first rows.
+/// Tests that an index is announced (recorded as not ready yet) even if its table is empty. An older program may write the first rows.
 #[test]
 fn an_index_of_an_empty_table_is_announced_as_well() {
     block_on(async {
@@ -148,7 +148,7 @@ fn an_index_of_an_empty_table_stays_complete_when_an_older_program_starts() {
     });
 }
 
-/// Tests that an index is not used once the stored schema lacks it: programs with that schema write entities without index entries.
+/// Tests that an index is not used once the stored schema lacks it. Programs with that schema write entities without index entries.
 #[test]
 fn an_index_that_the_stored_schema_lacks_is_not_ready() {
     block_on(async {
@@ -214,7 +214,7 @@ fn a_duplicate_of_an_older_program_is_a_finding() {
     });
 }
 
-/// Tests all interleavings of a write by the older program and a backfill, each of which is suspended at one of its calls.
+/// Tests all interleavings of a write by the older program and a backfill. Each of them is suspended at one of its calls.
 #[test]
 fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_index() {
     let verbs: [fn(Old) -> Written; 3] = [
@@ -236,8 +236,8 @@ fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_index() {
 type Old = Table<before::Employee, tests::faults::Controlled<Engine>>;
 type Written = Process<Result<()>>;
 
-/// Makes the first `of_backfill` store calls of the backfill and the first `of_write` calls of the write, and then completes both. Returns `true` if
-/// the write was rejected.
+/// Makes the first `of_backfill` store calls of the backfill and the first `of_write` calls of the write. Then completes both. Returns `true` if the write was
+/// rejected.
 fn interleave(verb: fn(Old) -> Written, of_write: usize, of_backfill: usize) -> bool {
     let time = Time::default();
     let store = time.engine();
@@ -279,7 +279,7 @@ fn interleave(verb: fn(Old) -> Written, of_write: usize, of_backfill: usize) -> 
 /// One of several concurrent runs of the backfill. The test advances each run by one call at a time.
 struct Run(Control, Process<()>);
 
-/// A fixture in which a backfill may begin: an older program has inserted an entity, a newer one has announced its index, and an hour has passed.
+/// A fixture in which a backfill may begin. An older program has inserted an entity, a newer one has announced its index, and an hour has passed.
 struct Announced {
     time: Time,
     store: Engine,
@@ -317,7 +317,7 @@ impl Announced {
         (control, Box::pin(insert))
     }
 
-    /// Returns `true` if a run of the backfill has blocked older programs but has not yet begun to copy entities into the index.
+    /// Returns `true` if a run of the backfill has blocked older programs. It must not have begun to copy entities into the index yet.
     fn is_closing(&self) -> bool {
         let record = block_on(self.new.table().schema_record()).unwrap().unwrap();
         record.progress.values().any(|position| position.starts_with("closing"))
@@ -346,9 +346,10 @@ fn make<T>(control: &Control, process: &mut Process<T>, calls: usize) {
     assert!((0..calls).all(|_| control.step(process).is_none()));
 }
 
-/// Tests three runs of the backfill that read the same time from the store. The first run blocks older programs, finds a sighting of one, and admits them
-/// again. The second run blocks them again after a write was admitted. The third run looked for sightings while the first had blocked them, and must not
-/// confirm the block of the second.
+/// Tests three runs of the backfill that read the same time from the store.
+///
+/// The first run blocks older programs, finds a sighting of one, and admits them again. After a write has been admitted, the second run blocks them again. The
+/// third run looked for sightings while the first run was blocking them. It must not confirm the block of the second run.
 #[test]
 fn a_run_confirms_no_refusal_of_another_run_at_the_same_time() {
     // Counts the calls before each step in identical worlds.

@@ -1,4 +1,4 @@
-//! Tests that an older program checks the stored schema before each attempt of a write, even if a newer program starts a backfill between two attempts.
+//! Tests that an older program checks the stored schema before each attempt of a write. A newer program may start a backfill between two attempts.
 
 use pollster::block_on;
 use table_core::table::LEASE;
@@ -107,9 +107,8 @@ fn every_attempt_of_a_write_is_refused_once_a_newer_schema_forbids_it() {
     }
 }
 
-/// Runs a write that conflicts with another one. During call number `calls` of the write, a newer program completes an
-/// index. Returns the outcome of the write and the number of its calls after the index was completed,
-/// or `None` if the write makes fewer calls.
+/// Runs a write that conflicts with another one. During call number `calls` of the write, a newer program completes an index. Returns the outcome of the write,
+/// and the number of its calls after the index was completed. Returns `None` if the write makes fewer calls.
 fn overtaken(verb: usize, calls: usize) -> Option<(Result<()>, usize)> {
     let time = Time::default();
     let engine = time.engine();

@@ -1,4 +1,4 @@
-//! Tests indexes in other tables, and copied properties, written by two versions of a program.
+//! Tests indexes in other tables, and copied properties. Two versions of a program write them.
 
 use std::time::Duration;
 
@@ -114,7 +114,7 @@ fn workers_of_an_older_program_leave_the_records_of_a_newer_one() {
         assert!(worker.metrics().left > 20, "{:?}", worker.metrics());
         assert_eq!((worker.metrics().failures, outbox.backlog().await.unwrap().poison), (0, 0));
         let worker = Worker::new(outbox.clone()).with_index_handler(&new);
-        // The newer program's worker can process the change once the redelivery delay chosen by the older worker has passed.
+        // The older worker has chosen a redelivery delay. After this delay, the newer program's worker can process the change.
         let longest = WorkerOptions::default().redelivery.max;
         for _ in 0..longest.as_secs() + 2 {
             worker.run_once().await.unwrap();
@@ -126,7 +126,7 @@ fn workers_of_an_older_program_leave_the_records_of_a_newer_one() {
     });
 }
 
-/// Tests that work on a change ends if the older program has deleted the entity without recording the deletion for the new index.
+/// Tests that work on a change ends even if the entity no longer exists. The older program has deleted it without recording this for the new index.
 #[test]
 fn a_change_whose_entity_an_older_program_deleted_is_settled() {
     block_on(async {
@@ -301,7 +301,7 @@ fn a_program_that_writes_copies_keeps_a_newer_property_of_the_holders_in_their_i
         let new = new.with_runtime(time.runtime()).create_if_missing().await.unwrap();
         let key = || desk::noted::Ticket::key("contoso", 17);
         new.update(key(), |ticket| ticket.note = Some("urgent".into())).await.unwrap();
-        // The source's program is unaware of the holders' newer schema. It therefore reads the stored schema before it writes to the holders.
+        // The source's program does not know the holders' newer schema. It therefore reads the stored schema before it writes to the holders.
         for name in ["Byron", "Lovelace"] {
             let agent = || desk::indexed::Agent::key("contoso", 9);
             agents.update(agent(), |ada| ada.name = name.into()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Tests a feed added while an older release writes. No write may be rejected, and no view may miss a write.
+//! Tests a feed that is added while an older release writes. No write may be rejected, and no view may miss a write.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

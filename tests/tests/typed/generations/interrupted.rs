@@ -1,5 +1,5 @@
-//! Tests calls that store a schema and are interrupted at any of their requests: the response is lost, or the call is dropped. The next handle with this schema
-//! writes without waiting, so all handles in the process must know the schema by then.
+//! Tests calls that store a schema and are interrupted at one of their requests. The response is lost, or the call is dropped. The next handle with this schema
+//! writes without waiting. All handles in the process must therefore know the schema at that time.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -1,4 +1,4 @@
-//! Tests copied properties added while an older release writes. No write may be rejected, and the backfill may not miss any write.
+//! Tests copied properties that are added while an older release writes. No write may be rejected, and the backfill must not miss a write.
 
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ async fn check(time: &Time, store: &Engine, new: &New<Engine>, at: &str) {
     }
 }
 
-/// Renames every agent with the newer program. Every ticket whose reference to its agent has been recorded then receives the new name.
+/// Renames every agent with the newer program. Every ticket with a recorded reference to its agent then receives the new name.
 async fn rename_all(new: &New<Engine>, name: &str) {
     for id in 0..AGENTS {
         let renamed = new.agents.update(named::Agent::key("contoso", id), |agent| agent.name = name.into());
@@ -158,7 +158,7 @@ fn two_programs_under_load_are_not_refused_and_the_copies_miss_nothing() {
 type Written = Process<Result<()>>;
 type Verb = fn(Old<Controlled<Engine>>) -> Written;
 
-/// Tests all interleavings of a write by the older program and the backfills, each of which is suspended at one of its calls.
+/// Tests all interleavings of a write by the older program and the backfills. Each of them is suspended at one of its calls.
 #[test]
 fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_copies() {
     let verbs: [Verb; 5] = [
@@ -183,8 +183,8 @@ fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_copies() 
     assert!(refusals > 0, "a write after the pass has begun is refused");
 }
 
-/// Makes the first `of_backfill` store calls of the backfills and the first `of_write` calls of the write, and then
-/// completes all of them. Returns `true` if the write was rejected.
+/// Makes the first `of_backfill` store calls of the backfills and the first `of_write` calls of the write. Then completes all of them. Returns `true` if the
+/// write was rejected.
 fn interleave((at, verb): (usize, Verb), of_write: usize, of_backfill: usize) -> bool {
     let (time, control, sources_first) = (Time::default(), Control::default(), of_backfill.is_multiple_of(4));
     let store = time.engine();

@@ -1,4 +1,4 @@
-//! Helpers for tests of two concurrent programs: an older program that writes continuously, and a write interleaved with a backfill.
+//! Helpers for tests of two concurrent programs. An older program writes continuously, or one of its writes is interleaved with a backfill.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,13 +9,13 @@ use table_core::Result;
 use tests::faults::Control;
 use tests::time::Time;
 
-/// A duration slightly longer than an hour. After it, no earlier request of an older program can still take effect.
+/// A duration slightly longer than an hour. Afterwards, no earlier request of an older program can still take effect.
 pub(super) const HOUR: Duration = Duration::from_secs(3_601);
 
 /// A process that a test advances one store call at a time.
 pub(super) type Process<T> = Pin<Box<dyn Future<Output = T>>>;
 
-/// Checks that a write succeeded, or failed only because of a concurrent write. An error caused by the declaration of the newer program fails the test.
+/// Checks that a write succeeded, or failed only because of a concurrent write. If the newer program's declaration causes an error, the test fails.
 pub(super) fn raced<T>(outcome: Result<T>) {
     if let Err(error) = outcome {
         assert!(error.is_not_found() || error.is_conflict() || error.rule() == Some("CON-3"), "{error}");
@@ -49,8 +49,7 @@ pub(super) fn under_load(time: &Time, rounds: u32, older: impl Fn(u32) + Sync, n
     });
 }
 
-/// Makes the first `of_backfill` store calls of a backfill and the first `of_write` calls of a write, and then completes
-/// both. Returns the result of the write.
+/// Makes the first `of_backfill` store calls of a backfill and the first `of_write` calls of a write. Then completes both. Returns the result of the write.
 pub(super) fn interleave<T>(
     (builder, mut built, of_backfill): (&Control, Process<()>, usize),
     (writer, mut written, of_write): (&Control, Process<T>, usize),

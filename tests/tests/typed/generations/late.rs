@@ -1,5 +1,5 @@
-//! Tests an optional property added while an older program's request has not been sent yet: because the store refuses its first attempts, or because the handle
-//! waits for another type of the same transaction.
+//! Tests an optional property that is added before an older program's request has been sent. The request is late because the store refuses its first attempts,
+//! or because the handle waits for another type of the same transaction.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -28,8 +28,8 @@ use super::{before, nicknamed, refused};
 /// The events of other programs, each with the time that passes before it.
 type Events = VecDeque<(Duration, Option<Box<dyn FnOnce() + Send>>)>;
 
-/// An older program's store that attempts the next transaction several times, as a client of the service would. Before each attempt, time passes and another
-/// program may write.
+/// The store of an older program. It attempts the next transaction several times, as a client of the service would. Before each attempt, time passes and
+/// another program may write.
 #[derive(Clone)]
 struct Late {
     inner: LimitedStore<Engine>,
@@ -133,7 +133,7 @@ fn nickname(store: &LimitedStore<Engine>) -> Option<String> {
 /// The number of operations that [`write`] can perform.
 const WRITES: usize = 7;
 
-/// Replaces the employee in the older program, with the given operation.
+/// Replaces the employee in the older program. `number` selects the operation.
 async fn write(number: usize, time: &Time, older: &Table<before::Employee, Late>) -> Result<()> {
     let entity = before::employee(1, "ada");
     let entities = Entities::from(older.clone()).with_runtime(runtime(time));
@@ -189,13 +189,13 @@ proptest! {
         later.into_iter().filter_map(|(_, event)| event).for_each(|event| event());
         let nickname = nickname(&inner);
         prop_assert_eq!(nickname.as_deref(), Some("countess"), "write {}: {:?}", number, outcome);
-        // The outcome depends on the remaining lease time and, for a conditional write, on the version of the entity.
+        // The outcome depends on the time that remains in the lease and, for a conditional write, on the version of the entity.
         let is_late = outcome.as_ref().is_err_and(|error| WriteLease::has_ended(error) || error.is_conflict());
         prop_assert!(is_late || refused(outcome), "write {}", number);
     }
 }
 
-/// Tests a handle of the older program that has read its own schema and then takes six seconds to create the table.
+/// Tests a handle of the older program. It has read its own schema, and then takes six seconds to create the table.
 #[test]
 fn evo_3_a_handle_whose_table_was_created_slowly_reads_the_schema_again() {
     let time = Time::default();
@@ -238,8 +238,8 @@ mod visitors {
     }
 }
 
-/// Tests a transaction that writes employees of an older release, and visitors whose schema has just been stored. While it waits for older programs that write
-/// visitors, a newer release adds a property to employees.
+/// Tests a transaction that writes employees of an older release, and visitors whose schema has just been stored. It waits for older programs that write
+/// visitors. In the meantime, a newer release adds a property to employees.
 #[test]
 fn evo_3_a_transaction_that_waits_for_one_type_checks_its_other_types_again() {
     for in_unit in [false, true] {
@@ -262,7 +262,7 @@ fn evo_3_a_transaction_that_waits_for_one_type_checks_its_other_types_again() {
         let older = store.table::<before::Employee>().with_retry(own);
         let older = block_on(older.create_if_missing()).unwrap();
         block_on(older.insert(&before::employee(1, "ada"))).unwrap();
-        // A sibling of this program stores the schema of visitors and marks it as settling. The transaction therefore has to wait.
+        // Another handle of this program stores the schema of visitors and marks it as settling. The transaction therefore has to wait.
         let sibling = store.table::<visitors::Visitor>().with_retry(retry(&time));
         block_on(sibling.create_if_missing()).unwrap();
         let (of_newer, of_store) = (time.clone(), store.clone());

@@ -1,5 +1,5 @@
-//! Tests an optional property added while an older release writes entities. Indexes contain complete copies of the entities. No write may be rejected, and
-//! neither entities nor copies may lose the property.
+//! Tests an optional property that is added while an older release writes entities. Indexes contain complete copies of the entities. No write may be rejected.
+//! Neither entities nor copies may lose the property.
 
 mod bulk;
 mod cold;
@@ -50,7 +50,7 @@ async fn newer<S: TableStore + Clone + 'static>(time: &Time, outbox: &Work<S>) -
     newer.create_if_missing().await.unwrap()
 }
 
-/// Writes a person with one of the operations still permitted to an older program after the property has been added.
+/// Writes a person with one of the operations that an older program may still use. The property has already been added.
 async fn write<S: TableStore + Clone + 'static>(older: &Older<S>, id: u32, round: u32) -> Result<()> {
     let (key, person) = (|| before::Person::key("Sales", id), person(id, round));
     let is_kept = id < KEPT;
@@ -109,7 +109,7 @@ fn both_programs_write<S: TableStore + Clone + 'static>(time: &Time, store: &S, 
         block_on(old.insert(&person(id, id))).unwrap();
     }
     let new = block_on(newer(time, &outbox));
-    // A conflict with the value of another entity is due to the random values of the test, and not to a race.
+    // The random values of the test can cause a conflict with the value of another entity. Such a conflict is not a race.
     let expected = |outcome: Result<()>| match outcome {
         Err(error) if error.code() == ErrorCode::UniqueViolation => {}
         outcome => raced(outcome),
@@ -124,7 +124,7 @@ fn both_programs_write<S: TableStore + Clone + 'static>(time: &Time, store: &S, 
             .fetch_add(u64::from(whole.is_err_and(|error| error.rule() == Some("EVO-3"))), Ordering::Relaxed);
         let _ = block_on(worker.run_once());
     };
-    // Until the newer program has written once, the older program may replace rows, because no row has the new property yet.
+    // Until the newer program has written once, no row has the new property. The older program may therefore still replace rows.
     block_on(new.update(after::Person::key("Sales", 0), |one| one.nickname = Some("first".into()))).unwrap();
     under_load(time, 300, older_write, |round| {
         let id = (round * 7) % PERSONS;

@@ -1,5 +1,5 @@
-//! Tests that participants (which write extra rows with each change) are not part of the stored schema. A program
-//! without the participant writes no extra rows, and is not rejected.
+//! Tests that participants (which write extra rows with each change) are not part of the stored schema. A program without the participant writes no extra rows,
+//! and is not rejected.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

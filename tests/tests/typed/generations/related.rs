@@ -1,5 +1,5 @@
-//! Tests units of work (transactions of several entities) in which an older program also writes a second entity type. The
-//! schema of that type must be checked as it is by a handle for the type itself.
+//! Tests units of work (transactions of several entities) in which an older program also writes a second entity type. The schema of this type must be checked
+//! as if the type's own handle wrote it.
 
 use pollster::block_on;
 use table_core::Result;

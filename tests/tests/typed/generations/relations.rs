@@ -1,5 +1,5 @@
-//! Tests a second copy relation between two types, and the first schema stored for existing rows. A relation is identified by its name, so a program that lacks
-//! the relation can be detected.
+//! Tests a second copy relation between two types, and the first schema that is stored for existing rows. A relation is identified by its name. A program that
+//! lacks the relation can therefore be detected.
 
 use std::time::Duration;
 
@@ -143,7 +143,7 @@ pub(super) async fn check(time: &Time, store: &Engine, desk: &(Agents, Tickets))
     }
 }
 
-/// Writes with the release that has only one relation. It deletes no agents, because it cannot clear references from tickets to their reviewers.
+/// Writes with the release that has only one relation. It does not delete agents, because it cannot clear references from tickets to their reviewers.
 async fn old_round(old: &New<Engine>, round: u32) {
     let (id, number) = (round % AGENTS, round % 9);
     let key = || named::Ticket::key("contoso", number);

@@ -1,4 +1,4 @@
-//! Tests that an older program's index repairs do not change any rows once a newer release has blocked its writes.
+//! Tests index repairs by an older program. Once a newer release has blocked its writes, the repairs must not change any rows.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -38,7 +38,7 @@ macro_rules! release {
 release!(before);
 release!(after, index(ByBadge, row_key("badge_", badge, "_", id)));
 
-/// Index corruption caused by another tool.
+/// Damage to an index by another tool.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
     /// The index row with this key has been deleted.

@@ -1,5 +1,5 @@
-//! Tests a release that replaces a required property by an optional one, while the earlier release continues to write. Each release's copies lack a required
-//! property of the other release, and have a property that the other release does not declare. Both releases must maintain all copies.
+//! Tests a release that replaces a required property with an optional one, while the earlier release continues to write. The copies of each release lack a
+//! required property of the other release, and have a property that the other does not declare. Both releases must maintain all copies.
 
 mod random;
 
@@ -87,7 +87,7 @@ async fn work<S: TableStore + Clone + 'static>(outbox: &Work<S>, worker: Worker<
     assert_eq!((backlog.poison, backlog.waiting), (0, 0));
 }
 
-/// A fixture in which the older release has inserted an employee, the newer one has updated it, and all work is done.
+/// A fixture in which the older release has inserted an employee, and the newer one has updated it. All work is done.
 struct Company<S> {
     outbox: Work<S>,
     old: Older<S>,
@@ -110,7 +110,7 @@ impl<S: TableStore + Clone + 'static> Company<S> {
         work(&self.outbox, Worker::new(self.outbox.clone()).with_index_handler(&self.old)).await;
     }
 
-    /// Returns the notes found by the newer release under an e-mail address, in both indexes.
+    /// Returns the notes that the newer release finds under an e-mail address, in both indexes.
     async fn notes(&self, email: &str) -> (Option<String>, Option<String>) {
         let own = self.new.get(after::Employee::by_email("Sales", email)).await.unwrap();
         let directory = self.new.get_eventual(after::Employee::directory("Sales", email)).await.unwrap();
@@ -125,7 +125,7 @@ impl<S: TableStore + Clone + 'static> Company<S> {
     }
 }
 
-/// Runs a test on a store that only this process can use, and on one that other processes can use.
+/// Runs a test on two stores. Only this process can use the first store. Other processes can use the second one.
 fn on_both_stores(
     test: impl AsyncFn(Company<Engine>),
     test_shared: impl AsyncFn(Company<table_core::testing::LimitedStore<Engine>>),
@@ -190,7 +190,7 @@ fn evo_3_a_check_by_the_older_release_keeps_copies_of_the_newer_one() {
     on_both_stores(repairs, repairs);
 }
 
-/// Tests that an older release does not replace a row that no release has written as a copy, even if the row has a property of the newer release.
+/// Tests that an older release does not replace a row that no release has written as a copy. The row may even have a property of the newer release.
 #[test]
 fn pat_het_2_an_older_release_replaces_no_entity_that_has_a_newer_property() {
     block_on(async {
@@ -208,7 +208,7 @@ fn pat_het_2_an_older_release_replaces_no_entity_that_has_a_newer_property() {
     });
 }
 
-/// Tests that workers of a newer release replace copies that have only a property that the newer release has removed.
+/// Tests the workers of a newer release. Some copies have only a property that this release has removed. The workers must replace them.
 #[test]
 fn evo_24_copies_with_other_included_properties_are_replaced_before_the_backfill() {
     block_on(async {

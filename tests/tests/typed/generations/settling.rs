@@ -1,5 +1,5 @@
-//! Tests an optional property added while other processes use the store. A program that knows the property delays its first write until all older programs have
-//! read the new schema.
+//! Tests an optional property that is added while other processes use the store. A program that knows the property delays its first write until all older
+//! programs have read the new schema.
 
 use std::future::{pending, poll_fn};
 use std::mem::replace;
@@ -67,8 +67,8 @@ pub(super) async fn nickname<S: TableStore>(newer: &Table<nicknamed::Employee, S
     newer.get(nicknamed::Employee::key("Sales", 1)).await.unwrap().unwrap().into_value().nickname
 }
 
-/// Tests each write that replaces the entire row. The handle is opened just before the newer schema is stored, either
-/// by the newer program or with `accept_schema`.
+/// Tests each write that replaces the entire row. The handle is opened just before the newer schema is stored. The newer program stores the schema, or
+/// `accept_schema` does.
 #[test]
 fn no_write_of_an_older_handle_removes_a_property_that_a_newer_release_has_just_added() {
     for (write, is_accepted) in (0..7).flat_map(|write| [(write, false), (write, true)]) {
@@ -174,7 +174,7 @@ fn a_store_of_this_process_alone_needs_no_wait() {
     });
 }
 
-/// Tests a handle whose schema was replaced by the older one, and was then stored again. Programs with the older schema may have read it in between.
+/// Tests a handle whose schema was replaced by the older one and was then stored again. In between, programs with the older schema may have read it.
 #[test]
 fn a_handle_waits_again_if_its_schema_is_stored_again() {
     block_on(async {

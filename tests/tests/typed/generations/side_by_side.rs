@@ -1,5 +1,5 @@
-//! Tests each kind of schema change on real rows: whether the rules allow it, how the newer release reads the rows of the
-//! older one, and how both releases write at the same time.
+//! Tests each kind of schema change on real rows. The tests check whether the rules allow the change, how the newer release reads the rows of the older one,
+//! and how both releases write at the same time.
 
 use std::fmt::Debug;
 
@@ -69,7 +69,7 @@ fn run<Old, New>(
     });
 }
 
-/// Declares a test for one change: the expected verdict, the older release and its rows, and the newer release with the same entities.
+/// Declares a test for one change. It contains the expected verdict, the older release and its rows, and the newer release with the same entities.
 macro_rules! change {
     (
         $(#[$doc:meta])*

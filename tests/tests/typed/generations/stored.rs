@@ -1,4 +1,4 @@
-//! Tests which schema is stored, and which work is then pending, when several releases open a table.
+//! Tests several releases that open a table. The tests check which schema is stored, and which work is then pending.
 
 use pollster::block_on;
 use table_core::schema::StoredSchema;
@@ -80,7 +80,7 @@ macro_rules! release {
 release!(by_mail, 4, index(ByMail, row_key("mail_", mail, "_", id)));
 release!(by_number, 4, index(ByNumber, row_key("number_", id, "_", mail)));
 
-/// Tests a newer release that replaces the only index with a different one. This change must be accepted explicitly.
+/// Tests a newer release that replaces the only index with a different one. The program must accept this change explicitly.
 #[test]
 fn an_index_misses_no_entity_of_an_older_release_that_writes_the_first_row() {
     block_on(async {
@@ -176,7 +176,7 @@ fn a_set_with_a_refused_member_stores_no_schema() -> Result<()> {
         assert_eq!(stored.schema, StoredSchema::of(first::Agent::SCHEMA));
         time.pass(LEASE * 2);
         agents.insert(&agent(2)).await?;
-        // The members are stored together once each of them is permitted.
+        // The members are stored together, once each of them is permitted.
         store.table::<second::Ticket>().accept_schema("rewritten").await?;
         store.set::<Both>().create_if_missing().await?;
         let stored = agents.schema_record().await?.unwrap();
@@ -227,7 +227,7 @@ fn evo_6_a_widened_property_is_pending_until_the_rewrite_is_accepted() -> Result
         let new = new.create_if_missing().await?;
         assert_eq!(pending().await, ["property Age"]);
 
-        // Rewriting the entity also converts its index row, because copies contain the stored values. A repair then finds nothing to do.
+        // When the entity is written again, its index row is also converted, because copies contain the stored values. A repair then finds nothing to do.
         let key = || wide::Person::key("a", 1);
         let old_enough = async || {
             let rows = new.query(wide::Person::by_name_rows("a")).filter(wide::Person::AGE.ge(30_i64));

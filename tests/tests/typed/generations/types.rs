@@ -1,4 +1,4 @@
-//! Tests tables with several entity types. A newer schema for one type blocks the writes of older programs to this type only.
+//! Tests tables with several entity types. A newer schema for one type blocks only the writes of older programs to this type.
 
 use pollster::block_on;
 use table_core::column::Column;

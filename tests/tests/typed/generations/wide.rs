@@ -91,8 +91,8 @@ fn an_older_program_keeps_the_properties_of_a_wide_entity_that_it_does_not_decla
     });
 }
 
-/// A newer version of the wide entity, with different keys, and an ordinary entity in the same table. The older program
-/// writes wide entities in units of work (transactions of several entities) of the ordinary entity.
+/// A newer version of the wide entity, with different keys. The same table contains an ordinary entity. The older program writes wide entities in units of work
+/// (transactions of several entities) of the ordinary entity.
 mod rekeyed {
     #[derive(table_patterns::wide::Wide, Debug, Clone)]
     #[entity(table = "Counts")]

@@ -1,4 +1,4 @@
-//! Tests relations that a program does not declare: a later release has removed them, or a newer release has stored only the schema of the holders so far.
+//! Tests relations that a program does not declare. A later release has removed them, or a newer release has stored only the schema of the holders so far.
 
 use std::time::Duration;
 
@@ -86,7 +86,8 @@ fn sources_are_written_by_an_older_program_before_a_newer_one_has_opened_their_t
     });
 }
 
-/// Lets a worker of an older release, and then one of the newer release, receive changes for relations that only the newer release declares.
+/// Lets two workers receive changes for relations that only the newer release declares. The first worker is of an older release, and the second is of the newer
+/// release.
 async fn leaves<E: Entity + Send + Sync>() {
     let time = Time::default();
     let store = time.engine();
@@ -107,7 +108,7 @@ async fn leaves<E: Entity + Send + Sync>() {
     assert!(worker.metrics().left > 20, "{:?}", worker.metrics());
     assert_eq!((worker.metrics().failures, outbox.backlog().await.unwrap().poison), (0, 0));
     let worker = Worker::new(outbox.clone()).with_index_handler(&desk.1);
-    // The newer program's worker can process the changes once the redelivery delay chosen by the older worker has passed.
+    // The older worker has chosen a redelivery delay. After this delay, the newer program's worker can process the changes.
     let longest = WorkerOptions::default().redelivery.max;
     for _ in 0..longest.as_secs() + 2 {
         worker.run_once().await.unwrap();

@@ -1,5 +1,5 @@
-//! Tests a malicious user who has a SAS for one partition and writes arbitrary data to it and to the queue. The data
-//! must not make workers write to other partitions.
+//! Tests a malicious user. The user has a SAS for one partition, and writes arbitrary data to this partition and to the queue. The data must not make workers
+//! write to other partitions.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -137,7 +137,7 @@ fn steps_beyond_the_partition(outbox: &Outbox<Engine, Engine>) -> Vec<serde_json
         serde_json::json!({"Do": "Call", "Name": "mail", "Version": 1, "Payload": "\"foreign\""}),
         serde_json::json!({"Do": "Call", "Name": "archive", "Version": 1, "Payload":
             "{\"From\":\"Desk\",\"To\":\"Salaries\",\"PartitionKey\":\"fabrikam\",\"RowKey\":\"ticket_000001\"}"}),
-        // This step is for another tenant's entity, with a version that no later change will reach.
+        // This step is for another tenant's entity. It has a version that no later change will reach.
         elsewhere(index, "[\"ByCode\",[\"fabrikam\",\"ticket_000001\"],[\"fabrikam\",\"fabrikam1\"]]"),
         // This step is for an entity of the user's own tenant, but with index keys of another tenant.
         elsewhere(
@@ -172,7 +172,7 @@ fn pat_ec_4_a_writer_of_one_partition_cannot_make_a_worker_change_others() {
     block_on(store.create_table(&TableName::new("Salaries").unwrap())).unwrap();
     let before = ["Desk", "Codes", "Tags", "Salaries"].map(|table| rows(&store, table));
 
-    // These messages and poison entries refer to the rows of entities, indexes, registries and guards as if these rows were recorded intents.
+    // These messages and poison entries refer to the rows of entities, indexes, registries and guards. They treat these rows as recorded intents.
     for work in works_of_other_rows(&store) {
         block_on(store.put(outbox.queue(), PutMessage::new(work.as_str()))).unwrap();
         let entry = serde_json::json!({"Work": work, "Attempts": 5, "At": 0});
@@ -276,7 +276,7 @@ fn pat_ec_4_a_sealed_record_is_valid_only_at_its_place_with_any_program_key() {
     assert_eq!(done(&["two", "one"]), (1, 0), "the old key, after a rotation");
     record(&["two", "one"], 2);
     assert_eq!(done(&["one"]), (0, 1), "a key that the worker has not been given");
-    // A user who may read a record and may write to another partition copies the record there.
+    // A user who may read a record copies it to another partition, to which the user may write.
     record(&["one"], 3);
     let range = KeyRange::rows("contoso", TextRange::prefix(OUTBOX_PREFIX));
     let page = block_on(store.query(&desk, &Query::new(range), None)).unwrap();
@@ -295,7 +295,7 @@ fn pat_ec_4_a_sealed_record_is_valid_only_at_its_place_with_any_program_key() {
     assert_eq!(done(&["one"]), (1, 1));
 }
 
-/// Tests that a key added by one program is used by all programs that start later, even if clocks that were ahead had numbered the earlier keys.
+/// Tests that all programs that start later use a key that one program has added. Clocks that were ahead may have numbered the earlier keys.
 #[test]
 fn a_key_added_with_a_slow_clock_is_the_newest() {
     let company = Company::new();

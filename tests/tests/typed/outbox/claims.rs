@@ -1,5 +1,5 @@
-//! Tests how workers claim jobs. Each job is done once, regardless of the number of workers, and is poisoned (no longer retried) only once all its attempts
-//! have failed (PAT-EC-4, PAT-EC-7).
+//! Tests how workers claim jobs (PAT-EC-4, PAT-EC-7). Each job is done once, whatever the number of workers is. It is poisoned (no longer retried) only after
+//! all its attempts have failed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
@@ -49,7 +49,7 @@ pub(super) fn record(company: &Company, jobs: impl IntoIterator<Item = String>) 
     }
 }
 
-/// A handler whose jobs last several times as long as their leases. Another worker receives and ignores every visible message in the meantime.
+/// A handler whose jobs last several times as long as their leases. In the meantime, another worker receives and ignores every visible message.
 struct Slow<'a> {
     company: &'a Arc<Company>,
     tried: Tried,
@@ -198,7 +198,7 @@ fn run(seed: u64) {
         (0..40).map(|job| format!("{}{job:02}", if job % 8 == 5 { "bad" } else { "job" })).collect();
     let mut unrecorded = jobs.iter();
     let mut processes: Vec<_> = (0..3).map(|_| Process::start(&company, &tried)).collect();
-    // Each process that dies or is suspended uses up one attempt of a job. Four lost attempts are too few to poison a job.
+    // If a process dies or is suspended, it uses up one attempt of a job. Four lost attempts are too few to poison a job.
     let (mut sleepers, mut accidents) = (Vec::new(), 4);
     let alive = company.outbox(&Control::default());
     let recover = || {

@@ -147,7 +147,7 @@ impl Company {
         }
     }
 
-    /// Deletes the registered partitions from the registry. The seal keys, which authenticate intents, are kept.
+    /// Deletes the registered partitions from the registry. Keeps the seal keys, which authenticate intents.
     pub(crate) fn forget_partitions(&self) {
         let registry = TableName::new(REGISTRY).unwrap();
         for (key, _) in
@@ -161,7 +161,7 @@ impl Company {
         }
     }
 
-    /// Returns the number of uncompleted intents (recorded work).
+    /// Returns the number of intents (recorded work) that have not been completed.
     pub(crate) fn pending(&self) -> usize {
         self.all(&employees()).iter().filter(|(key, _)| key.row_key.is_reserved()).count()
     }
@@ -182,7 +182,7 @@ impl Company {
         .collect()
     }
 
-    /// Lets time pass and runs sweeps and workers until nothing is pending, as surviving processes would.
+    /// Lets time pass, and runs sweeps and workers until nothing is pending, as surviving processes would.
     pub(crate) fn recover(&self) {
         let control = Control::default();
         let (worker, outbox) = (self.worker(&control), self.outbox(&control));
@@ -191,7 +191,7 @@ impl Company {
             self.pass(Duration::from_secs(400));
             block_on(sweep.sweep_registered()).unwrap();
             block_on(worker.run_until_idle()).unwrap();
-            // An operator requeues work that became poison because suspended processes had received it too often.
+            // Suspended processes had received some work too often, so it became poison. An operator requeues it.
             while block_on(outbox.requeue_poison()).unwrap().is_some() {}
         }
     }

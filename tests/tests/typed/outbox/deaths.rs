@@ -10,8 +10,8 @@ use crate::outbox::company::Company;
 
 const DEATHS: [Death; 2] = [Death::Before, Death::After];
 
-/// Runs `scene` repeatedly. Each time, the process dies before or after a different call. Other processes then
-/// complete the work, and the result is checked. Returns the number of calls.
+/// Runs `scene` repeatedly. Each time, the process dies before or after a different call. Other processes then complete the work, and the result is checked.
+/// Returns the number of calls.
 fn at_every_call(scene: impl Fn(&Company, &Control)) -> usize {
     let control = Control::default();
     scene(&Company::new(), &control);

@@ -1,4 +1,4 @@
-//! Tests handlers that drop the future of `Delivery::keep` before any of its requests, or between the effect of a request and its response.
+//! Tests handlers that drop the future of `Delivery::keep`. They drop it before any of its requests, or between the effect of a request and its response.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ struct Impatient {
     time: Time,
     /// The number of times the future is polled before it is dropped.
     polls: usize,
-    /// The number of later calls of `keep` in the same attempt, each made when most of the lease has passed.
+    /// The number of later calls of `keep` in the same attempt. Each is made when most of the lease has passed.
     repeats: usize,
     calls: Arc<AtomicUsize>,
 }

@@ -55,7 +55,7 @@ fn pat_ec_8_changes_arrive_in_transaction_order_with_any_writer_clocks() {
         let clock = move || Clock::default().now() - minutes * 600_000_000;
         Feed::with_runtime(store.clone(), Runtime::new().clock(Clock::new(clock)))
     };
-    // The clock of each writer is behind that of the previous one. Ordering by clock would therefore reverse the RowKeys.
+    // The clock of each writer is behind the clock of the previous one. If entries were ordered by clock, the RowKeys would be reversed.
     for n in 0..9 {
         write(&store, &minutes(n), i32::try_from(n).unwrap());
     }
@@ -67,7 +67,7 @@ fn pat_ec_8_changes_arrive_in_transaction_order_with_any_writer_clocks() {
     write(&store, &minutes(9), 9);
     assert_eq!(numbers(&feed, &mut cursor, 100), [9]);
 
-    // Entries are delivered at least once: a saved cursor returns the entries after it a second time. Only entries that were read are trimmed.
+    // Entries are delivered at least once. A saved cursor returns the entries after it a second time. Only entries that were read are trimmed.
     assert_eq!(block_on(feed.trim(&table(), &sales(), &kept)).unwrap(), 4);
     let mut again = Cursor::default();
     assert_eq!(numbers(&feed, &mut again, 100), [4, 5, 6, 7, 8, 9]);

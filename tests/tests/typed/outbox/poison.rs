@@ -1,4 +1,4 @@
-//! Tests work that fails: transient faults, and poison (work that is no longer attempted after repeated failures) (PAT-EC-4, PAT-EC-5, QUE-20).
+//! Tests work that fails: transient faults, and poison (PAT-EC-4, PAT-EC-5, QUE-20). Poison is work that is no longer attempted after repeated failures.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -107,7 +107,7 @@ fn pat_ec_4_an_intent_that_never_failed_is_not_poisoned_by_its_neighbour() {
         assert_eq!(block_on(worker.run_once()).unwrap(), 1);
         company.pass(Duration::from_secs(12 * 60));
     }
-    // The message for the row that is about to become poison refers to the entire partition. The message for the new row was lost.
+    // The row is about to become poison. Its message refers to the entire partition. The message for the new row was lost.
     let alive = company.outbox(&Control::default());
     let old = block_on(alive.queues().receive(alive.queue(), 1, Duration::from_secs(60))).unwrap();
     block_on(company.change(&alive, "1", Some(("ada", 36)))).unwrap();

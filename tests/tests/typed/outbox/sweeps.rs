@@ -1,4 +1,4 @@
-//! Tests sweeps, which find rows whose messages have been lost, and the registry, which lists the partitions that sweeps read (PAT-EC-8).
+//! Tests sweeps and the registry (PAT-EC-8). Sweeps find rows whose messages have been lost. The registry lists the partitions that sweeps read.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ fn pat_ec_8_a_sweep_sends_messages_for_old_rows_each_time_their_age_has_doubled(
     assert_eq!((company.pending(), company.directory()), (0, company.expected()));
 }
 
-/// Tests sweeps that die before or after any of their requests. The next sweep must send the message that the dead one has not sent.
+/// Tests sweeps that die before or after any of their requests. The next sweep must send the message that the dead sweep has not sent.
 #[test]
 fn pat_ec_8_a_sweep_that_dies_delays_no_message() {
     for death in [Death::Before, Death::After] {
@@ -119,7 +119,7 @@ fn pat_ec_8_an_idle_partition_is_quiet_until_it_is_used() {
     assert_eq!((report.pending, report.quiet), (1, 0));
 }
 
-/// Tests writers and sweeps with wrong clocks. A partition's registration may then be older than the writer assumes, or newer than the sweep assumes.
+/// Tests writers and sweeps with wrong clocks. The registration of a partition may then be older than the writer assumes, or newer than the sweep assumes.
 #[test]
 fn pat_ec_8_a_lost_message_is_found_with_any_clocks_of_writers_and_sweeps() {
     for writer in Skew::ALL {
@@ -172,7 +172,7 @@ fn pat_ec_8_a_claim_with_a_wrong_clock_delays_no_message() {
     }
 }
 
-/// Tests that a sweep makes only a limited number of requests for partitions without changes. It must still find a pending row in one of them eventually.
+/// Tests that a sweep makes only a limited number of requests for partitions without changes. It must still find a pending row in such a partition eventually.
 #[test]
 fn pat_ec_8_sweeps_read_few_quiet_partitions_and_find_every_row_eventually() {
     let company = Company::new();

@@ -151,9 +151,15 @@ fn the_rows_of_sixteen_intents_start_and_end_in_one_transaction_each() {
     let worker = worker(&company, &control, WorkerOptions::default()).handler(Diary::default());
     block_on(worker.run_until_idle()).unwrap();
     assert_eq!(company.pending(), 0);
-    // The eight calls are: a receive, a range query, a get of the seal key, a transaction that begins sixteen intents, a
-    // transaction that ends them and begins sixteen more, a transaction that ends the latter, the deletion of
-    // the message, and a receive that finds nothing.
+    // The eight calls are:
+    // 1. a receive
+    // 2. a range query
+    // 3. a get of the seal key
+    // 4. a transaction that begins sixteen intents
+    // 5. a transaction that ends these intents, and begins sixteen more
+    // 6. a transaction that ends the latter
+    // 7. the deletion of the message
+    // 8. a receive that finds nothing
     assert_eq!(control.calls(), 8);
 }
 

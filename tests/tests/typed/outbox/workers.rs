@@ -22,7 +22,7 @@ enum Event {
     },
     /// Lets a worker continue until its next call.
     Step(u8),
-    /// Starts a worker that dies at its `call`-th call. The worker whose place it takes is suspended until the end.
+    /// Starts a worker that dies at its `call`-th call. It replaces another worker, which is suspended until the end.
     Kill {
         worker: u8,
         call: u8,
@@ -52,7 +52,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 type Running = Pin<Box<dyn Future<Output = ()>>>;
 
-/// A worker that waits for the test before each of its calls. If the test rarely lets it continue, it behaves like a very slow worker.
+/// A worker that waits for the test before each of its calls. If the test rarely lets it continue, it is like a very slow worker.
 struct Process {
     control: Control,
     running: Option<Running>,
@@ -106,7 +106,7 @@ proptest! {
                     let death = if after { Death::After } else { Death::Before };
                     let mut process = Process::start(&company, Control::dying(call.into(), death));
                     while process.step() {}
-                    // The process that has been replaced is suspended. It resumes at the very end.
+                    // The process that has been replaced is suspended. It continues only at the end.
                     let sleeper = std::mem::replace(&mut processes[usize::from(worker)], process);
                     processes.push(sleeper);
                 }

@@ -7,8 +7,9 @@ use table_core::{Engine, Entity, ErrorCode, TableStoreExt};
 
 use super::{both_ways, stored};
 
-/// A reminder of an Orleans grain. The `PartitionKey` is `{service}_{hash:X8}`, and the `RowKey` is `{grain}-{reminder}`. A silo (server) reads the
-/// reminders whose hash is in its range. The keys must therefore sort in the order of the hashes. Found in `dotnet/orleans`, file
+/// A reminder of an Orleans grain. The `PartitionKey` is `{service}_{hash:X8}`, and the `RowKey` is `{grain}-{reminder}`.
+///
+/// A silo (server) reads the reminders whose hash is in its range. The keys must therefore sort in the order of the hashes. Found in `dotnet/orleans`, file
 /// `src/Azure/Orleans.Reminders.AzureStorage/Storage/RemindersTableManager.cs`, functions `ConstructPartitionKey` and `ConstructRowKey`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansReminders")]

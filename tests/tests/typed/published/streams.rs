@@ -192,7 +192,7 @@ fn the_journals_of_grains() {
             stored!(JournalRow, [of("0abc", 0), of("0abc", 1), of("9f1c", 0), of("9f1c", 1), of("9f1c", 2)]);
         let heads = rows.store().table::<JournalManifest>();
         heads.insert(&head).await.unwrap();
-        // The head contains the current generation. The rows of this generation form one range. Reading from a given version uses a shorter range.
+        // The head contains the current generation. The rows of this generation form one range. To read from a given version, a shorter range is used.
         let read = heads.get(JournalManifest::key("cart/7 of Zoë")).await.unwrap().unwrap();
         let generation = || JournalRow::rows("cart/7 of Zoë").generation_is(read.generation.as_str());
         let all = rows.query(generation()).collect().await.unwrap();

@@ -95,7 +95,7 @@ fn a_fan_out_reads_its_ranges_in_order_by_streams_and_by_pages() -> Result<()> {
     })
 }
 
-/// Tests that a scan must state a reason and a maximum number of rows to read. A scan in frequently executed code is thus noticed (PAT-ANTI-3).
+/// Tests that a scan must have a reason, and a maximum number of rows to read. A scan in code that runs often is therefore noticed (PAT-ANTI-3).
 #[test]
 fn dq_5_a_scan_has_a_reason_and_a_bound_that_never_truncates_silently() -> Result<()> {
     block_on(async {
@@ -109,7 +109,7 @@ fn dq_5_a_scan_has_a_reason_and_a_bound_that_never_truncates_silently() -> Resul
         assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("DQ-5")));
         let text = error.to_string();
         assert!(text.contains("monthly audit") && text.contains("1200") && text.contains("1199"), "{text}");
-        // The limit applies to the rows that are read, and not to those that match.
+        // The limit applies to the rows that are read, and not to the rows that match.
         assert!(scan(1_199).filter(Employee::AGE.lt(5)).collect().await.is_err());
         // The stream ends after the error, even for a caller that ignores errors.
         for rows in [0, 10, 999, 1_000, 1_199] {

@@ -1,4 +1,4 @@
-//! The calls to a disk, and a callback invoked before each call.
+//! The calls to a disk, and a callback that is invoked before each call.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
-//! The bytes of a simulated file, in pages. Clones share a page until one of them changes it, and a page of zeros takes up no memory. This matters because
-//! engines reserve space that they rarely use, and because the entire disk is copied whenever an engine ends.
+//! The bytes of a simulated file, in pages. Clones share a page until one of them changes it. A page of zeros takes up no memory.
+//!
+//! This saves memory and time. Engines reserve space that they rarely use, and the entire disk is copied whenever an engine ends.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ const ZEROS: [u8; PAGE] = [0; PAGE];
 /// The bytes of a file.
 #[derive(Clone, Debug, Default)]
 pub(in crate::power) struct Content {
-    /// The pages, with `None` for a page of zeros. In the last page, all bytes past the end of the file are zeros.
+    /// The pages. `None` is a page of zeros. In the last page, all bytes after the end of the file are zeros.
     pages: Vec<Option<Arc<[u8; PAGE]>>>,
     length: usize,
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use rand::RngExt;
 use rand::rngs::StdRng;
 
-/// The object a path refers to.
+/// The object to which a path refers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::power) enum Entry {
     Folder,
@@ -32,10 +32,10 @@ impl NameChange {
     }
 }
 
-/// The entries by path. The engine always spells a path in the same way, so paths are compared bytewise. This is faster than comparing their components.
+/// The entries by path. The engine always spells a path in the same way, so paths are compared byte by byte. This is faster than comparing their components.
 type Names = BTreeMap<OsString, Entry>;
 
-/// Returns the name of a path in a folder, or `None` if the path is not directly in the folder.
+/// Returns the name of a path in a folder. Returns `None` if the path is not directly in the folder.
 fn name_in<'a>(path: &'a OsStr, folder: &Path) -> Option<&'a str> {
     let folder = folder.to_str()?;
     let name = path.to_str()?.strip_prefix(folder.strip_suffix('/').unwrap_or(folder))?.strip_prefix('/')?;
@@ -47,7 +47,7 @@ fn name_in<'a>(path: &'a OsStr, folder: &Path) -> Option<&'a str> {
 pub(in crate::power) struct Entries {
     seen: Names,
     durable: Names,
-    /// The unsynced changes, in order. The changes made by one rename form a group.
+    /// The unsynced changes, in order. The changes of one rename form a group.
     pending: Vec<Vec<NameChange>>,
 }
 
@@ -56,9 +56,9 @@ pub(in crate::power) struct Entries {
 pub(in crate::power) enum Survive {
     None,
     All,
-    /// In each folder, only a prefix of the changes survives, as in a journaling file system.
+    /// In each folder, only the first changes survive, as in a journaling file system.
     First,
-    /// Each change survives or is lost, independently of the other changes.
+    /// Each change survives or is lost, independently of the others.
     Any,
 }
 

@@ -1,27 +1,28 @@
-//! Disk faults: when a fault occurs, and the error it causes.
+//! Disk faults. A fault occurs at a certain time and causes an error.
 
 use std::io::{self, ErrorKind};
 
 use super::Call;
 
-/// A disk fault, and when it occurs.
+/// A disk fault, and the time at which it occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The power fails at the n-th sync from now (1-based), before the sync has any effect. Every later call fails.
+    /// The power fails at the n-th sync from now (1-based). The sync has no effect, and every later call fails.
     PowerAtSync(u64),
-    /// The power fails at the n-th mutating or syncing call from now (1-based), before the call has any effect. Every later call fails.
+    /// The power fails at the n-th call from now (1-based) that changes or syncs something. The call has no effect, and every later call fails.
     PowerAtCall(u64),
-    /// The n-th sync from now (1-based) fails, and the data it should have made durable is lost. Later calls succeed.
+    /// The n-th sync from now (1-based) fails. The data that it should have made durable is lost. Later calls succeed.
     SyncFails(u64),
-    /// The n-th mutating or syncing call from now (1-based) fails. If it is a write, it is a short write. Later calls succeed.
+    /// The n-th call from now (1-based) that changes or syncs something fails. A write then writes only some of its bytes. Later calls succeed.
     CallFails(u64),
-    /// The n-th mutating or syncing call from now (1-based) fails because the disk is full. If it is a write, it is a short write. Later calls succeed.
+    /// The n-th call from now (1-based) that changes or syncs something fails, because the disk is full. A write then writes only some of its bytes. Later
+    /// calls succeed.
     CallFull(u64),
     /// The disk is full once its files have grown by the given number of bytes.
     FullAfter(u64),
-    /// `NoDescriptors(successes, failures)`: after `successes` successful opens, the next `failures` opens fail because no file descriptor is free.
+    /// `NoDescriptors(successes, failures)`: after `successes` successful opens, no file descriptor is free, and the next `failures` opens fail.
     NoDescriptors(u64, u64),
-    /// The n-th call of any kind from now (1-based) fails because no memory is free. If it is a write, it is a short write.
+    /// The n-th call of any kind from now (1-based) fails, because no memory is free. A write then writes only some of its bytes.
     NoMemory(u64),
 }
 
@@ -69,7 +70,7 @@ impl Fate {
     }
 }
 
-/// The disk's current fault, and the counters that determine when it occurs.
+/// The disk's current fault, and the counters that determine the time at which it occurs.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     fault: Option<Fault>,
@@ -143,7 +144,7 @@ impl Faults {
         Ok(Fate::Fails(why))
     }
 
-    /// Allocates space for the given number of bytes, or the remaining space if that is less. Returns the number of bytes allocated.
+    /// Allocates space for the given number of bytes. If less space remains, allocates that. Returns the number of bytes allocated.
     pub(super) fn take_room(&mut self, bytes: usize) -> usize {
         let Some(Fault::FullAfter(left)) = &mut self.fault else { return bytes };
         let taken = bytes.min(usize::try_from(*left).unwrap_or(usize::MAX));

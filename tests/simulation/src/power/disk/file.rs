@@ -16,7 +16,7 @@ pub(in crate::power) struct FileState {
     pub(in crate::power) current: Content,
     pub(in crate::power) durable: Content,
     pub(in crate::power) pending: Vec<Change>,
-    /// `true` if a failed sync has discarded changes. The durable data then lacks these changes in addition to the pending ones.
+    /// `true` if a failed sync has discarded changes. The durable data then lacks these changes as well as the pending ones.
     lost: bool,
     /// The offset of a sector that cannot be read.
     pub(in crate::power) unreadable: Option<usize>,
@@ -29,7 +29,7 @@ pub(in crate::power) enum Change {
     SetLength(usize),
 }
 
-/// The bytes of one write. A long write shares its bytes with the file.
+/// The bytes of one write. The bytes of a long write are shared with the file.
 #[derive(Clone, Debug)]
 pub(in crate::power) enum Written {
     Short(Vec<u8>),
@@ -101,7 +101,7 @@ impl FileState {
 pub(super) struct SimulatedFile {
     pub(super) disk: SimulatedDisk,
     pub(super) number: usize,
-    /// `true` if the engine uses this file while it holds a lock. The watcher is then not invoked, because it may run other threads, which could wait for that
+    /// `true` if the engine uses this file while it holds a lock. The watcher is then not invoked. It may run other threads, and these could wait for that
     /// lock.
     pub(super) is_quiet: bool,
 }
@@ -134,7 +134,7 @@ impl DiskFile for SimulatedFile {
         file.current.read(start, buffer).ok_or_else(|| ErrorKind::UnexpectedEof.into())
     }
 
-    /// Writes the bytes. If the disk becomes full or the call fails, only some of them are written.
+    /// Writes the bytes. If the disk becomes full or the call fails, writes only some of them.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let (mut state, fate) = self.call(&Call::Write(self.number, offset, bytes.len()))?;
         let start = place(offset)?;
@@ -177,7 +177,7 @@ impl DiskFile for SimulatedFile {
         Ok(())
     }
 
-    /// Syncs the file. As on Linux, if the sync fails, the data remains visible and counts as clean, but is not on the disk.
+    /// Syncs the file. If the sync fails, the data is not on the disk. As on Linux, it nevertheless remains visible and counts as clean.
     fn sync_data(&self) -> io::Result<()> {
         let (mut state, fate) = self.call(&Call::Sync(self.number))?;
         let file = state.file(self.number)?;

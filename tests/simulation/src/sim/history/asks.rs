@@ -121,7 +121,7 @@ impl History {
         self.ask(Some(write), Box::pin(future));
     }
 
-    /// Requests a checkpoint. In a life with random compactions, one in three of these requests is for a compaction instead.
+    /// Requests a checkpoint. In a life with random compactions, one in three of these requests is a compaction instead.
     pub(super) fn ask_checkpoint(&mut self, engine: &Engine) {
         let compact = self.random.random_ratio(1, 3) && self.life.compactions == Compactions::Random;
         self.ask_base(engine, compact);
@@ -166,7 +166,7 @@ impl History {
     }
 
     fn take_answers(&mut self) -> Result<(), Wrong> {
-        // Without power, reads fail too, so a write that must read the base (the engine's merged files) may be skipped.
+        // Without power, reads fail too. A write that must read the base (the engine's merged files) may therefore be skipped.
         self.model.may_skip |= self.disk.has_lost_power();
         let (answered, waiting) =
             std::mem::take(&mut self.asked).into_iter().partition(|asked| asked.answer.is_some());
@@ -190,7 +190,7 @@ impl History {
                 self.note_lease(write, lease)?;
                 Outcome::Done(received(write, lease))
             }
-            // A receive skips unreadable parts of the queue. After a power loss nothing is readable, so an empty result reveals nothing.
+            // A receive skips unreadable parts of the queue. After a power loss, nothing is readable, so an empty result proves nothing.
             Ok(_) if matches!(write, Write::Receive { .. }) && self.disk.has_lost_power() => {
                 self.model.give_up(id);
                 return Ok(());
@@ -231,7 +231,7 @@ impl History {
         Ok(())
     }
 
-    /// Returns `true` if an error means that nothing was done, and an event in the history, such as a fault, explains it.
+    /// Returns `true` if an error means that nothing was done, and an event in the history explains the error. An example of such an event is a fault.
     fn is_excused(&self, error: &Error) -> bool {
         match error.code() {
             ErrorCode::DiskFull => self.is_full() && !self.full_disk.is_relieved,

@@ -1,4 +1,4 @@
-//! Tests backups made during reads and writes, and the data restored from them.
+//! Tests backups that are made during reads and writes, and the data restored from them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl History {
         self.backups.under_way = Some(id);
         self.model.begin_to_note();
         let (engine, disk) = (engine.clone(), self.disk.clone());
-        // Few of the disk calls in a life are made by a backup, so the power failure is aimed at one of them.
+        // A backup makes few of the disk calls in a life. The power failure is therefore aimed at one of them.
         let may_cut = !matches!(self.life.trouble, Trouble::Disk(_)) && self.random.random_ratio(1, 2);
         let cut = may_cut.then(|| Fault::PowerAtCall(self.random.random_range(1..60)));
         let schedule = Arc::clone(&self.schedule);
@@ -62,7 +62,7 @@ impl History {
         self.ask(None, Box::pin(future));
     }
 
-    /// Records that a request has succeeded. If it was a backup request, inspects the backup.
+    /// Records that a request has succeeded. If the request was a backup, inspects the backup.
     pub(super) fn end_backup(&mut self, id: u64) -> Result<(), Wrong> {
         if self.backups.under_way != Some(id) {
             return Ok(());
@@ -77,8 +77,8 @@ impl History {
         self.back_up_copy(id)
     }
 
-    /// Records that a request has failed, or that its caller no longer waits for the result. If it was a backup request, the
-    /// folder may contain either the new backup or the previous one.
+    /// Records that a request has failed, or that its caller no longer waits for the result. If the request was a backup, the folder may contain the new backup
+    /// or the previous one.
     pub(super) fn give_up_backup(&mut self, id: u64) {
         if self.backups.image_under_way.take_if(|image| *image == id).is_some() {
             self.model.end_of_notes();
@@ -90,12 +90,13 @@ impl History {
         }
     }
 
-    /// Restores the backup to a new disk, and compares the result with the states that existed while the backup was made.
+    /// Restores the backup to a new disk. Compares the result with the states that existed while the backup was made.
     pub(super) fn look_at_backup(&mut self) -> Result<(), Wrong> {
         self.check_backup(BACKUP, &self.backups.states, self.backups.whole)
     }
 
-    /// Restores the backup in a folder to a new disk, and compares the result with the states it may represent. If `whole` is `false`, the restore may fail.
+    /// Restores the backup in a folder to a new disk. Compares the result with the states that the backup may represent. If `whole` is `false`, the restore may
+    /// fail.
     pub(super) fn check_backup(&self, folder: &str, states: &[Arc<State>], whole: bool) -> Result<(), Wrong> {
         if self.disk.has_lost_power() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Tests that every caller receives a result if the engine is closed while some callers are waiting and others are sending requests.
+//! Tests that every caller receives a result when the engine is closed. Some callers are waiting at that time, and others are sending requests.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Tests compactions that overlap, and checks the base (the engine's merged files) after them.
+//! Tests compactions that overlap. Checks the base (the engine's merged files) after them.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use super::History;
 use crate::sim::model::Wrong;
 
 impl History {
-    /// Requests a compaction while another one is running. After both, the base must contain all earlier writes but no
-    /// rows of dropped tables, and no merge may be pending.
+    /// Requests a compaction while another one is running. After both, the base must contain all earlier writes, but no rows of dropped tables. No merge may be
+    /// pending.
     pub(super) fn compact_twice(&mut self, engine: &Engine) -> Result<(), Wrong> {
         // A receive in progress would write to the engine after the compaction.
         self.hear_all()?;

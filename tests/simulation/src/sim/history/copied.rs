@@ -1,4 +1,4 @@
-//! Tests a copy of the engine's folder made by another program. Backups of the copy must not replace later backups of the original.
+//! Tests a copy of the engine's folder that another program has made. A backup of the copy must not replace a later backup of the original.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -34,9 +34,10 @@ impl History {
         }
     }
 
-    /// Opens the copy, writes to it, and backs it up to the original's backup folder, just after the last backup of the original has ended. If the backup of
-    /// the copy succeeds, the folder must still contain the rows of the original. The check is skipped if the backup of the original was requested before the
-    /// folder was copied, because the copy may then have later rows than that backup.
+    /// Opens the copy, writes to it, and backs it up to the original's backup folder. This happens just after the last backup of the original has ended.
+    ///
+    /// If the backup of the copy succeeds, the folder must still contain the rows of the original. If the backup of the original was requested before the
+    /// folder was copied, the copy may have later rows than that backup. The check is then skipped.
     pub(super) fn back_up_copy(&mut self, backup: u64) -> Result<(), Wrong> {
         if self.disk.has_lost_power() || self.excuses.is_damaged() {
             return Ok(());
@@ -49,7 +50,7 @@ impl History {
             options().restore(BACKUP, to)?;
             tables(&options().open_read_only(to)?, shape)
         };
-        // Another check reports a backup that cannot be restored.
+        // If a backup cannot be restored, another check reports this.
         let Ok(Ok(before)) = held("/before") else { return Ok(()) };
         let copy = put(&copied, &disk)
             .ok()

@@ -1,4 +1,4 @@
-//! Tests folders written by earlier releases. Some histories begin with such a folder. Its tables must keep all rows.
+//! Tests folders from earlier releases. Some histories begin with such a folder. Its tables must keep all rows.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,8 @@ const TABLES: [&str; 2] = ["Everything", "Later"];
 /// The two keys and the row of each entity.
 pub(super) type Entities = Vec<(String, String, Row)>;
 
-/// Decompresses a file. It consists of groups. Each group is a length, that many bytes, the length of a run of equal bytes, and the repeated byte.
+/// Decompresses a file. The file consists of groups. Each group is a length, that many bytes, the length of a run of equal bytes, and the byte that is
+/// repeated.
 fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
     fn length(packed: &mut &[u8]) -> Option<usize> {
         let (length, rest) = packed.split_first_chunk()?;
@@ -42,7 +43,7 @@ fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns all entities in the tables written by an earlier release.
+/// Returns all entities in the tables that an earlier release has written.
 fn entities(engine: &Engine) -> Result<Entities> {
     let mut found = Entities::new();
     for name in TABLES {

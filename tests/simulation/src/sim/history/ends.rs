@@ -1,4 +1,4 @@
-//! The end of a life (the lifetime of one engine), and the inspection of all data at the end of a history.
+//! The end of a life, which is the lifetime of one engine. Also the inspection of all data at the end of a history.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ impl History {
         self.disk.after_power_loss(self.random.random())
     }
 
-    /// Records that acknowledged data may have been lost, so versions and receipts may occur again.
+    /// Records that acknowledged data may have been lost. Versions and receipts may therefore occur again.
     pub(super) fn fall_back(&mut self) {
         self.model.fall_back();
         (self.etags, self.versions, self.leases) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());

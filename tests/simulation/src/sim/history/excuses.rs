@@ -1,4 +1,4 @@
-//! Excuses: the reasons why an engine's result may legitimately differ from the expected one.
+//! Excuses: the reasons why a result of an engine may differ from the expected one without a defect.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,7 +13,7 @@ pub(super) enum Damage {
     Any,
 }
 
-/// The reasons why an engine's result may legitimately differ from the expected one.
+/// The reasons why a result of an engine may differ from the expected one without a defect.
 #[derive(Debug, Default)]
 pub(super) struct Excuses {
     /// `true` if one of the engine's threads was made to fail.
@@ -26,7 +26,7 @@ pub(super) struct Excuses {
 }
 
 impl Excuses {
-    /// Returns the excuses that concern the disk. They still apply after the engine has ended.
+    /// Returns the excuses that concern the disk. They remain valid after the engine has ended.
     pub(super) fn of_disk(&self) -> Self {
         Self { damage: self.damage, ..Self::default() }
     }

@@ -1,4 +1,4 @@
-//! Tests that the engine does not change other programs' files in its folder, even if their names resemble those of the engine's files.
+//! Tests that the engine does not change the files of other programs in its folder. Their names may resemble the names of the engine's files.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Frees space on a full disk, and checks that every kind of write then succeeds within a bounded number of attempts.
+//! Frees space on a full disk. Then checks that every kind of write succeeds within a limited number of attempts.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,14 +17,15 @@ use crate::sim::schedule::Shared;
 
 /// The space in bytes needed for the files of an engine without rows, including its reserve.
 const NEEDED: u64 = 6 << 20;
-/// The space in bytes needed for the writes of [`History::write_again`]. A message may take up nearly a megabyte, and is written to the journal and by a flush.
+/// The space in bytes that the writes of [`History::write_again`] need. A message may take up nearly a megabyte. It is written to the journal, and again by a
+/// flush.
 const WRITTEN: u64 = 16 << 20;
 /// The maximum number of attempts until a write succeeds.
 const ATTEMPTS: usize = 10;
 /// The delay before each attempt.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The way space becomes free.
+/// The way in which space becomes free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Relief {
     /// Another program frees space.
@@ -38,7 +39,7 @@ enum Relief {
 /// The random choices for full disks. They use a separate generator, so they do not affect the other choices in the history.
 pub(super) struct FullDisk {
     random: StdRng,
-    /// `true` while the disk has enough free space, so no write may be refused.
+    /// `true` while the disk has enough free space. No write may then be refused.
     pub(super) is_relieved: bool,
 }
 
@@ -54,7 +55,7 @@ impl History {
         self.disk.files().into_iter().find(|(file, _)| *file == path).map_or(0, |(_, length)| length as u64)
     }
 
-    /// In some lives with a full disk, frees space, and checks that every kind of write then succeeds.
+    /// In some lives with a full disk, frees space. Then checks that every kind of write succeeds.
     pub(super) fn relieve(&mut self, engine: &Engine) -> Result<(), Wrong> {
         let may_fill = matches!(self.life.trouble, Trouble::Disk(Fault::FullAfter(_)));
         let is_chosen = may_fill && !self.life.drops_slowly && self.full_disk.random.random_ratio(3, 4);
@@ -63,7 +64,7 @@ impl History {
         }
         self.await_restore()?;
         self.hear_all()?;
-        // A folder has no reserve if it was opened on a full disk. The same is true if the reserve was used and a backup on this disk has since taken its
+        // A folder has no reserve if it was opened on a full disk. It also has none if the reserve was used, and a backup on this disk has since taken its
         // space.
         let has_reserve = self.length_of("RESERVE") > 0;
         let relief = [Relief::MoreSpace, Relief::Drops, Relief::Drops, Relief::Deletions];
@@ -91,7 +92,7 @@ impl History {
             let memtable: u64 = journals.map(|(_, length)| length as u64).sum();
             self.disk.give_room_beyond(0, memtable + 2 * self.length_of("BASE") + (64 << 10));
         }
-        // If the folder had no reserve, the deletions may have been refused, so they are repeated.
+        // Without a reserve, the deletions may have been refused, so they are repeated.
         match relief {
             Relief::MoreSpace => {}
             Relief::Drops => self.drop_all(engine)?,
@@ -100,14 +101,14 @@ impl History {
         self.write_again(engine)
     }
 
-    /// Leaves space for the remaining rows, such as messages, and for `needed` more bytes.
+    /// Leaves space for the other rows, such as messages, and for `needed` more bytes.
     fn give_room_beyond_rows(&self, engine: &Engine, needed: u64) {
         let is_engine = |path: &Path| path.parent() == Some(Path::new(FOLDER));
         let files = self.disk.files();
         let files = files.into_iter().filter(|(path, _)| is_engine(path) && !self.is_foreign(path));
         let held: u64 = files.map(|(_, length)| length as u64).sum();
         let rows = engine.statistics().map_or(0, |statistics| statistics.base_bytes);
-        // The reserve is twice as long as the `BASE` file, which is rewritten while the earlier one still exists.
+        // The reserve is twice as long as the `BASE` file. When this file is rewritten, the earlier one still exists.
         let base = 4 * self.length_of("BASE");
         self.disk.give_room_beyond(held, rows + base + needed);
     }

@@ -1,4 +1,4 @@
-//! Tests backup images. The files of an image must stay readable while the engine merges, and until the engine is closed.
+//! Tests backup images. The files of an image must stay readable while the engine merges, until the engine is closed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl History {
         Ok(())
     }
 
-    /// Restores an image to a new disk, and compares its rows with the states that existed while the image was taken.
+    /// Restores an image to a new disk. Compares its rows with the states that existed while the image was taken.
     pub(super) fn check_image(&self, image: &Image) -> Result<(), Wrong> {
         let found = match restored(&image.image).and_then(|engine| tables(&engine, self.shape)) {
             Ok(found) => found.map_err(Wrong)?,

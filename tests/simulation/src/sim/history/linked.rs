@@ -1,4 +1,4 @@
-//! Tests hard-linked copies of the engine's folder and of its backup. A copy and its original are used in turn, and must not affect each other.
+//! Tests copies of the engine's folder and of its backup by hard links. A copy and its original are used in turn, and must not affect each other.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ const LINKED_BACKUP: &str = "/linked-backup";
 pub(super) struct Linked {
     /// The possible states of the copied folder, or `None` if it has not been copied.
     folder: Option<Vec<Arc<State>>>,
-    /// `true` if a process ended while it was opening the copied folder. Files may then have been replaced by copies whose names are not yet durable.
+    /// `true` if a process ended while it was opening the copied folder. It may have replaced files with copies whose names are not durable yet.
     unsynced: bool,
     /// The number of acknowledged rows in the table that exists only in the copied folder.
     rows: u32,
@@ -43,8 +43,8 @@ impl Linked {
         self.folder.is_some()
     }
 
-    /// Records a power loss. Names that were not durable refer to the files of the original again. The engine of the original has overwritten these files in
-    /// the meantime, so nothing is known about the copy.
+    /// Records a power loss. Names that were not durable refer to the files of the original again. In the meantime, the engine of the original has overwritten
+    /// these files. Nothing is therefore known about the copy.
     pub(super) fn lose_power(&mut self) {
         if std::mem::take(&mut self.unsynced) {
             self.folder = None;
@@ -76,9 +76,9 @@ impl History {
         Ok(())
     }
 
-    /// Runs an engine on the copied folder. In half of the cases, the process ends at one of the engine's calls to the disk.
+    /// Runs an engine on the copied folder. In half of the cases, the process ends at one of the calls that the engine makes to the disk.
     fn use_linked_folder(&mut self) -> std::result::Result<(), Wrong> {
-        // The rows in the copy are checked after a power loss as well.
+        // The rows in the copy are also checked after a power loss.
         let quiet = Life { relaxed: false, ..self.life.quiet() };
         let life = std::mem::replace(&mut self.life, quiet);
         if self.neighbours.random.random() {
@@ -128,7 +128,7 @@ impl History {
                 .block_on(create(&engine))
                 .and_then(|()| self.schedule.block_on(write(&engine, row)))
             {
-                // The history may already have reached the largest Timestamp.
+                // The history may already have reached the greatest Timestamp.
                 Err(error) if error.rule() == Some("CON-12") => break,
                 written => written.map_err(wrong)?,
             }

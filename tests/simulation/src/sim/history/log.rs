@@ -17,7 +17,7 @@ pub struct Seen {
     pub restores: u64,
     /// The number of times a folder was opened.
     pub opened: u64,
-    /// The number of times the engine finished all its work and was then checked while idle.
+    /// The number of times that the engine finished all its work and was then checked while idle.
     pub rests: u64,
     /// The number of faults that occurred.
     pub faults: u64,

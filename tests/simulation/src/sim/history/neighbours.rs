@@ -1,5 +1,6 @@
-//! Other programs and engines that use the disk of a history. They make their choices with a separate random number generator, so they do not affect the other
-//! choices in the history.
+//! Other programs and engines that use the disk of a history.
+//!
+//! They use a separate random number generator for their choices, so they do not affect the other choices in the history.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Tests folders in earlier formats, and a folder opened many times.
+//! Tests folders in earlier formats, and a folder that is opened many times.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::sim::plan::Life;
 
 /// The folder formats that precede the current one.
 const EARLIER: std::ops::Range<u32> = 2..6;
-/// More openings than a folder can record.
+/// A number of openings that is greater than a folder can record.
 const MANY: usize = 260;
 
 /// Returns the bytes of a manifest in the given format (`docs/format.md`, "Folder").

@@ -69,7 +69,7 @@ impl History {
             }
             Err(error) => Err(Wrong(format!("a second engine received {error}"))),
             Ok(second) => {
-                // The scheduler is unaware of the second engine's thread, so the engine is dropped immediately.
+                // The scheduler does not know the thread of the second engine. The engine is therefore dropped immediately.
                 drop(second);
                 Err(Wrong("a second engine has the folder open".to_owned()))
             }
@@ -77,8 +77,8 @@ impl History {
     }
 }
 
-/// Makes each call take simulated time, and may run other threads first. The engine must not hold a lock during a call, because the scheduler could not see the
-/// threads waiting for that lock.
+/// Makes each call take simulated time, and may run other threads first. The engine must not hold a lock during a call. Otherwise, threads might wait for this
+/// lock, and the scheduler could not see them.
 pub(super) fn watch(schedule: &Schedule, call: &Call) {
     schedule.note(call);
     let time = match call {

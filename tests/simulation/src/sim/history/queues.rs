@@ -11,7 +11,7 @@ use super::History;
 use super::asks::Told;
 use crate::sim::model::{Number, State, Write, Wrong};
 
-/// A duration longer than the clock of any history advances.
+/// A duration that the clock of a history never reaches.
 pub(super) const LONG: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 pub(super) fn queue() -> Result<QueueName> {
@@ -23,7 +23,7 @@ fn message(lease: &Lease) -> Option<Number> {
     lease.message.text.parse().ok()
 }
 
-/// Returns the number of the received message if the write was a receive.
+/// If the write was a receive, returns the number of the received message.
 pub(super) fn received(write: &Write, lease: &Lease) -> Option<Number> {
     matches!(write, Write::Receive { .. }).then(|| message(lease)).flatten()
 }
@@ -75,7 +75,7 @@ impl History {
         }
     }
 
-    /// Returns a random lease granted earlier, and the operation that granted it. Its receipt is usually no longer valid.
+    /// Returns a random lease that was granted earlier, and the operation that granted it. The receipt of the lease is usually no longer valid.
     fn any_lease(&mut self) -> Option<(Number, Lease)> {
         let place = self.random.random_range(0..self.leases.len().max(1));
         // Recent leases are more likely.
@@ -83,7 +83,7 @@ impl History {
         self.leases.iter().rev().nth(place).map(|(number, lease)| (*number, lease.clone()))
     }
 
-    /// Records a lease. Its message must have been put before, and its receipt must be unique.
+    /// Records a lease. Its message must have been put before. Its receipt must be unique.
     pub(super) fn note_lease(&mut self, write: &Write, lease: &Lease) -> std::result::Result<(), Wrong> {
         let (Write::Put { number } | Write::Receive { number } | Write::Update { number, .. }) = write else {
             return Ok(());
@@ -100,7 +100,7 @@ impl History {
     pub(super) fn count_messages(&mut self, engine: &Engine) -> std::result::Result<(), Wrong> {
         let Ok(queue) = queue() else { return Ok(()) };
         let count = match pollster::block_on(engine.approximate_count(&queue)) {
-            // A count skips unreadable parts of the queue. After a power loss nothing is readable, so the count reveals nothing.
+            // A count skips unreadable parts of the queue. After a power loss, nothing is readable, so the count proves nothing.
             Ok(_) if self.disk.has_lost_power() => return Ok(()),
             Ok(count) => Some(count),
             Err(error) if error.code() == ErrorCode::QueueNotFound => None,

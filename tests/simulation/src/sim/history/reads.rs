@@ -1,4 +1,4 @@
-//! Reads of all kinds, whose results are compared with the model.
+//! Reads of all kinds. Their results are compared with the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -15,11 +15,11 @@ use super::rest::MOST_LAYERS;
 use crate::sim::model::{Number, Place, State, Table, Wrong};
 use crate::sim::rows;
 
-/// A scan that is continued page by page, with other events in between.
+/// A scan that is continued page by page. Other events happen between its pages.
 pub(super) struct Scan {
     table: u8,
     from: Option<Continuation>,
-    /// The first position not yet read by the scan.
+    /// The first position that the scan has not read yet.
     start: Option<Place>,
     /// The operations that may have created the table from which the first page was read.
     made: BTreeSet<Number>,
@@ -43,7 +43,7 @@ fn within(table: &Table, start: Option<Place>, end: Option<Place>) -> Vec<(Place
 }
 
 impl History {
-    /// Records the version of a row. Each operation creates one version, and no two versions of a row are equal.
+    /// Records the version of a row. Each operation creates one version. No two versions of a row may be equal.
     pub(super) fn note_version(
         &mut self,
         table: u8,
@@ -75,8 +75,10 @@ impl History {
         }
     }
 
-    /// Returns `true` if the history allows a read of a table to fail with this error. A corrupted file affects only the tables it may contain. During a
-    /// request that deletes or creates the table, the read may have begun in a table that no longer exists.
+    /// Returns `true` if the history allows a read of a table to fail with this error.
+    ///
+    /// A corrupted file affects only the tables that it may contain. While a request deletes or creates the table, the read may have begun in a table that no
+    /// longer exists.
     fn may_fail_in(&self, engine: &Engine, number: u8, error: &table_core::Error) -> bool {
         let Ok(table) = rows::table(number) else { return false };
         let text = error.to_string();
@@ -87,14 +89,14 @@ impl History {
         self.may_fail(error) && (!is_other || self.disk.has_lost_power() || self.may_be_replaced(number))
     }
 
-    /// Returns `true` if the possible states disagree on the existence of a table, or on the request that created it.
+    /// Returns `true` if the possible states disagree about a table. Either it exists in only some of them, or different requests have created it.
     fn may_be_replaced(&self, number: u8) -> bool {
         let states = self.model.states();
         let made = states.iter().map(|state| state.tables.get(&number).map(|table| table.made));
         made.collect::<BTreeSet<_>>().len() > 1
     }
 
-    /// Reads while the engine is being closed, and after that. Each read must return the correct result or fail with `EngineClosed`.
+    /// Reads while the engine is being closed, and afterwards. Each read must return the correct result, or fail with `EngineClosed`.
     pub(super) fn read_beside_close(&mut self, engine: &Engine) -> Result<(), Wrong> {
         match self.random.random_range(0..4) {
             0 => self.look_up(engine),
@@ -159,7 +161,7 @@ impl History {
                 return Ok(None);
             }
             Err(error) if error.rule() == Some("PAGE-9") && scan.from.is_some() => {
-                // The scan ends if its table name now refers to a different table.
+                // If the name now refers to a different table, the scan ends.
                 let others = |state: &State| {
                     let made = state.tables.get(&number).map(|table| table.made);
                     made.is_some_and(|made| scan.made.len() > 1 || !scan.made.contains(&made))
@@ -208,7 +210,7 @@ impl History {
     pub(super) fn list(&mut self, engine: &Engine) -> Result<(), Wrong> {
         let page = pollster::block_on(engine.list_tables("", None, 1_000));
         let names = match page {
-            // Tables that the history did not create, such as those of an earlier release, have names with a different first letter.
+            // Some tables were not created by the history, such as tables of an earlier release. Their names have a different first letter.
             Ok(page) => {
                 page.names.into_iter().filter(|name| name.as_str().starts_with("Table")).collect::<Vec<_>>()
             }

@@ -1,4 +1,4 @@
-//! Tests that an idle engine has finished all merges, writes nothing more, finds every row, and stays within its limits on layers and bytes.
+//! Tests that an idle engine has finished all merges, writes nothing more, and finds every row. It must also stay within its limits on layers and bytes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::excuses::Damage;
 use crate::sim::model::Wrong;
 use crate::sim::schedule::Shared;
 
-/// A duration longer than an engine needs to merge everything written by a history.
+/// A duration that is longer than an engine needs to merge everything that a history has written.
 pub(super) const REST: Duration = Duration::from_secs(20);
 
 /// The maximum size in bytes of a block with more than one row.
@@ -56,8 +56,9 @@ impl History {
         self.has_failed() || self.is_full() || self.lacks_resources() || self.disk.has_lost_power()
     }
 
-    /// Checks the limits in `docs/decisions/engine.md` on layers and, if the engine is idle, on wasted space. In a base with one corrupted block, only the
-    /// number of layers is checked. With any other corruption, nothing is checked.
+    /// Checks the limits in `docs/decisions/engine.md` on layers. If the engine is idle, also checks the limit on wasted space.
+    ///
+    /// In a base with one corrupted block, only the number of layers is checked. With any other corruption, nothing is checked.
     pub(super) fn check_bounds(&self, engine: &Engine, layers: usize) -> Result<(), Wrong> {
         let Ok(statistics) = engine.statistics() else { return Ok(()) };
         let run_bytes = self.life.checkpoint_at() as u64 / 3;

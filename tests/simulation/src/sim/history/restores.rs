@@ -1,4 +1,4 @@
-//! Tests restores and reads of the backup on separate threads. The backup may be updated in the meantime.
+//! Tests restores and reads of the backup on separate threads. In the meantime, the backup may be updated.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,10 +15,10 @@ use crate::sim::schedule::Shared;
 
 type Outcome = Result<std::result::Result<Tables, String>>;
 
-/// A restore, or a reader of the backup, that runs on a separate thread.
+/// A restore or a reader of the backup. It runs on a separate thread.
 pub(super) struct Restoring {
     outcome: Arc<Mutex<Option<Outcome>>>,
-    /// The states the restore or the reader may find.
+    /// The states that the restore or the reader may find.
     states: Vec<Arc<State>>,
 }
 

@@ -1,4 +1,4 @@
-//! The steps of a life (the lifetime of one engine): requests, reads, and everything else that happens while an engine is open.
+//! The steps of a life (the lifetime of one engine). They are requests, reads, and everything else that happens while an engine is open.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ impl History {
         for step in 0..self.life.steps {
             if step == self.life.from && step > 0 {
                 if matches!(self.life.trouble, Trouble::Rot | Trouble::Unreadable) {
-                    // Corruption is about to begin, and the model would not know which corrupted messages a pending receive skips.
+                    // Corruption is about to begin. The model would not know which corrupted messages a pending receive skips.
                     self.hear_all()?;
                 }
                 self.begin_trouble();
@@ -34,7 +34,7 @@ impl History {
                 self.schedule.step(Duration::from_micros(20));
             }
             self.hear()?;
-            // A failed engine must respond to every caller, even though its thread has ended.
+            // A failed engine must respond to every caller, although its thread has ended.
             if self.has_failed() && self.random.random_ratio(1, 8) {
                 self.hear_all()?;
             }
@@ -70,7 +70,7 @@ impl History {
                 0..=3 => self.start_restore(),
                 4 if self.life.compactions == Compactions::Random => self.compact_twice(engine)?,
                 5..=6 => self.use_image(engine)?,
-                // Verifications and images make more disk calls than other steps, so their calls are more likely to fail for lack of memory.
+                // Verifications and images make more disk calls than other steps. A lack of memory is therefore more likely to hit one of their calls.
                 number @ 7..=22 if matches!(self.life.trouble, Trouble::Disk(Fault::NoMemory(_))) => {
                     if number <= 14 {
                         self.verify(engine)?;

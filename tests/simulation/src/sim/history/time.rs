@@ -12,7 +12,7 @@ use crate::sim::model::NUMBERS;
 
 /// The error of a clock that is far behind the actual time, in ticks.
 const BEHIND: u64 = 100 * 86_400 * 10_000_000;
-/// The time to live of a message that expires. The clock of a history advances this far only if it is wrong.
+/// The time to live of a message that expires. The clock of a history advances so far only if it is wrong.
 const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The clock errors of a history.
@@ -22,7 +22,7 @@ pub(super) struct Time {
     pub(super) measures: bool,
     /// `true` if messages expire.
     expires: bool,
-    /// The number of ticks the clock is behind until it is corrected.
+    /// The number of ticks by which the clock is behind until it is corrected.
     pub(super) behind: u64,
     /// The first request since the clock was last set.
     since: u64,
@@ -65,8 +65,8 @@ impl History {
             self.log.add("the clock goes back by 100 days".to_owned());
         }
     }
-    /// Corrects a clock that is behind, unless the folder contains an undamaged Timestamp of the actual time. Without one, an engine could not know the actual
-    /// time. Messages that are put at a wrong time expire at a wrong time.
+    /// Corrects a clock that is behind, unless the folder contains an undamaged Timestamp of the actual time. Without such a Timestamp, an engine could not
+    /// know the actual time. Messages that are put at a wrong time expire at a wrong time.
     pub(super) fn correct_clock_of_unknown_time(&mut self) {
         let is_known = self.time.is_recorded && !self.excuses.is_damaged();
         if self.time.behind > 0 && !is_known {

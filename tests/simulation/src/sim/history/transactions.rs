@@ -49,7 +49,7 @@ impl History {
         self.ask(Some(write), Box::pin(future));
     }
 
-    /// Chooses the operations of a transaction. One in four transactions writes a few random rows. The others do the kind of work planned for the life.
+    /// Chooses the operations of a transaction. One in four transactions writes a few random rows. The others do the work that is planned for the life.
     fn operations(&mut self, state: &State, table: u8, partition: u8) -> Vec<Operation> {
         let work = if self.random.random_ratio(1, 4) { Work::Scattered } else { self.life.work };
         let rows = self.shape.rows;

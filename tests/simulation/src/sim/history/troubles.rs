@@ -1,4 +1,4 @@
-//! Injects the faults of a life (the lifetime of one engine): faults of the disk, of threads, of stored bytes and of the clock.
+//! Injects the faults of a life, which is the lifetime of one engine. They affect the disk, threads, stored bytes and the clock.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,7 +54,7 @@ impl History {
         })
     }
 
-    /// Returns a random file in the engine's folder whose name has one of these suffixes, and the length of the file.
+    /// Returns a random file in the engine's folder, and its length. The name of the file has one of these suffixes.
     fn any_file(&mut self, ends: &[&str]) -> Option<(PathBuf, usize)> {
         let is_one = |path: &Path| {
             let end = path.extension().or(path.file_name()).filter(|_| path.starts_with(FOLDER));
@@ -97,7 +97,7 @@ impl History {
         }
     }
 
-    /// Changes, truncates or removes a file in a folder that no engine has open, or replaces the file with an earlier version.
+    /// Changes, truncates or removes a file in a folder that no engine has open. It may also replace the file with an earlier version.
     pub(super) fn rot_at_rest(&mut self) {
         // After a close, the engine must detect that the end of the journal is missing.
         let is_short = self.closed && self.random.random();
@@ -123,8 +123,8 @@ impl History {
             }),
         }
         if is_journal && !self.closed {
-            // Unless all frames have been recorded as synced, a corrupted journal cannot be distinguished from a torn one. In that case, acknowledged writes,
-            // including those of an earlier release, may be lost.
+            // Unless all frames have been recorded as synced, a corrupted journal looks like a torn one. Acknowledged writes may then be lost, including those
+            // of an earlier release.
             self.fall_back();
             self.neighbours.earlier = None;
         }
@@ -152,7 +152,7 @@ impl History {
     }
 }
 
-/// Returns `true` if byte `at` is in a block of a run. The blocks end where the filter begins, at the offset stored at the start of the footer.
+/// Returns `true` if byte `at` is in a block of a run. The blocks end where the filter begins. The start of the footer contains the offset of the filter.
 fn is_in_block(run: &[u8], at: usize) -> bool {
     const HEADER: usize = 24;
     const VERSION: std::ops::Range<usize> = 8..12;

@@ -8,18 +8,19 @@ use table_core::ErrorCode;
 
 /// The position of a row: the number of its partition, and the number of the row.
 pub(in crate::sim) type Place = (u8, u16);
-/// The number of the operation that wrote a row. A transaction numbers its operations consecutively, starting at a
-/// multiple of [`NUMBERS`], and gives their rows the same version.
+/// The number of the operation that wrote a row.
+///
+/// A transaction numbers its operations consecutively, starting at a multiple of [`NUMBERS`]. The rows that it writes have the same version.
 pub(in crate::sim) type Number = u32;
 
-/// The number of operation numbers reserved for one transaction. No transaction has that many operations.
+/// The number of operation numbers that are reserved for one transaction. No transaction has more operations.
 pub(in crate::sim) const NUMBERS: Number = 128;
 
 /// A table: the number of the operation that created it, and its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::sim) struct Table {
     pub(in crate::sim) made: Number,
-    /// The sum of the operation numbers of all rows. It differs between nearly all states, so it serves as a hash.
+    /// The sum of the operation numbers of all rows. It differs between nearly all states, so it is used as a hash.
     sum: Number,
     rows: BTreeMap<Place, Number>,
 }
@@ -54,13 +55,13 @@ impl Hash for Table {
 pub(in crate::sim) struct Message {
     /// The operation that put the message.
     pub(in crate::sim) number: Number,
-    /// The operation that returned the currently valid receipt.
+    /// The operation that returned the receipt that is currently valid.
     pub(in crate::sim) receipt: Number,
     /// `true` if the message can be received. A hidden message stays hidden until the history ends.
     pub(in crate::sim) shows: bool,
 }
 
-/// All tables, by number, and a queue. States share their common tables.
+/// All tables, by number, and a queue. States share the tables that they have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::sim) struct State {
     pub(in crate::sim) tables: BTreeMap<u8, Arc<Table>>,
@@ -70,7 +71,7 @@ pub(in crate::sim) struct State {
     pub(in crate::sim) leaving: BTreeSet<u8>,
 }
 
-/// An operation's change to its row, and the condition for it.
+/// The change that an operation makes to its row, and the condition for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Verb {
     Insert,
@@ -84,7 +85,7 @@ pub(in crate::sim) enum Verb {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Condition {
     Any,
-    /// The row has the version written by this operation.
+    /// The row has the version that this operation wrote.
     Version(Number),
 }
 
@@ -103,7 +104,7 @@ pub(in crate::sim) enum Write {
         table: u8,
         number: Number,
     },
-    /// Drops a table. If drops are slow, requests for the name of the table are refused until the engine ends.
+    /// Drops a table. If drops are slow, requests with the name of the table are refused until the engine ends.
     Drop {
         table: u8,
         is_slow: bool,
@@ -121,7 +122,7 @@ pub(in crate::sim) enum Write {
     Receive {
         number: Number,
     },
-    /// Hides a message or makes it visible. The receipt is the one returned by an earlier operation.
+    /// Hides a message, or makes it visible. The receipt is the one that an earlier operation returned.
     Update {
         message: Number,
         receipt: Number,
@@ -134,7 +135,7 @@ pub(in crate::sim) enum Write {
     },
 }
 
-/// The reason for a write's refusal: the error code, and the position of the refused operation.
+/// The reason why a write was refused: the error code, and the position of the refused operation.
 pub(in crate::sim) type Refusal = (ErrorCode, Option<usize>);
 
 /// The known outcome of a write.
@@ -152,7 +153,7 @@ fn missing(code: ErrorCode) -> Refusal {
 }
 
 impl State {
-    /// Returns the state after a write and the message it received, or the reason for its refusal.
+    /// Returns the state after a write, and the message that the write received. If the write is refused, returns the reason.
     pub(super) fn after(&self, write: &Write) -> Result<(Self, Option<Number>), Refusal> {
         let mut state = self.clone();
         let mut received = None;
@@ -216,7 +217,7 @@ impl State {
         Ok((state, received))
     }
 
-    /// Returns the error code of refused requests for a table, or `None` if the table exists.
+    /// Returns the error code for requests for a table that does not exist. Returns `None` if the table exists.
     pub(in crate::sim) fn missing(&self, table: u8) -> Option<ErrorCode> {
         if self.leaving.contains(&table) {
             return Some(ErrorCode::TableBeingDeleted);

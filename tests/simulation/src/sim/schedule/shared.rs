@@ -25,7 +25,7 @@ impl Scheduler for Shared {
         let schedule = Arc::clone(&self.0);
         thread::Builder::new().name(name.to_owned()).spawn(move || {
             schedule.begin(number);
-            // The engine itself detects that its thread has panicked. The panic is caught here because the next thread must still get its turn.
+            // The engine itself detects that its thread has panicked. The panic is caught here, because the next thread must still get its turn.
             let _ = catch_unwind(AssertUnwindSafe(work));
             schedule.end();
         })

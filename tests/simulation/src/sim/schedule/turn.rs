@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::thread::{self, Thread};
 
-/// The permission of one thread to run. A turn passes from thread to thread without a shared lock.
+/// The permission of one thread to run. It passes from thread to thread without a shared lock.
 #[derive(Default)]
 pub(super) struct Turn {
     is_given: AtomicBool,

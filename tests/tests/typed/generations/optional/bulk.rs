@@ -1,4 +1,4 @@
-//! Tests that the next transaction in a bulk write of an older program is rejected once a newer program begins to write.
+//! Tests a bulk write of an older program. Once a newer program begins to write, the next transaction of the bulk write must be rejected.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -49,8 +49,8 @@ fn replace_all<T: BulkTarget>(
     block_on(Bulk::new(handle).concurrency(1).on_progress(progress).insert_or_replace_all(entities))
 }
 
-/// Runs a bulk write in the older program. After `until` transactions, the newer program sets a nickname. Returns the
-/// result of the bulk write and the stored nickname.
+/// Runs a bulk write in the older program. After `until` transactions, the newer program sets a nickname. Returns the result of the bulk write, and the stored
+/// nickname.
 fn interrupt<S: TableStore + Clone + 'static>(
     (time, store, engine): (&Time, &S, &Engine),
     handle: Handle,

@@ -1,4 +1,4 @@
-//! Tests an older program's consistency checks and workers that start after a newer program has opened the table. The older program is unaware of the new
+//! Tests consistency checks and workers of an older program that start after a newer program has opened the table. The older program does not know the new
 //! property.
 
 use pollster::block_on;
@@ -12,7 +12,7 @@ use super::super::settling::shared;
 use super::crew::{after, copied, person};
 use super::{KEPT, Newer, Older, Work, newer, older, outbox};
 
-/// A task that the older program starts while it is unaware of the newer schema.
+/// A task that the older program starts while it does not know the newer schema.
 #[derive(Clone, Copy, Debug)]
 enum Task {
     Checks,

@@ -48,7 +48,7 @@ pub(in super::super) fn person(id: u32, round: u32) -> before::Person {
     before::Person { department: "Sales".into(), id, email, team, level, is_active: !round.is_multiple_of(4) }
 }
 
-/// Returns a recorded change that makes the older release rewrite a person's copy in the other table.
+/// Returns a recorded change that makes the older release write a person's copy in the other table again.
 pub(in super::super) fn copied(id: u32) -> RemoteChange {
     let index = before::Person::SCHEMA.indexes.iter().find(|index| index.name == "Directory").unwrap();
     let key = EntityKey::new("in_Sales", format!("{}_{id:04}", person(id, id).email)).unwrap();

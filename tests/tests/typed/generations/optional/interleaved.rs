@@ -1,4 +1,4 @@
-//! Tests each operation of the older program while the newer program sets the new property before one of the calls of the operation.
+//! Tests each operation of the older program. Before one of the calls of the operation, the newer program sets the new property.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -14,7 +14,7 @@ use super::{Older, Work, check, newer, older, outbox, write};
 
 type Old = Older<Controlled<Engine>>;
 
-/// The number of operations: those of [`write`], those that replace the entire row, and two others (a repair and an update of a copy).
+/// The number of operations. They are the operations of [`write`], operations that replace the entire row, a repair, and an update of a copy.
 const VERBS: u32 = 11 + 4 + 2;
 
 async fn verb(old: Old, verb: u32) -> Result<()> {
@@ -45,8 +45,8 @@ enum Newer {
     Opens,
 }
 
-/// Makes the first `calls` store calls of an operation of the older program, lets the newer program write, and then completes
-/// the operation. Returns `false` if the operation ended before the newer program wrote.
+/// Makes the first `calls` store calls of an operation of the older program, and lets the newer program write. Then completes the operation. Returns `false` if
+/// the operation ended before the newer program wrote.
 fn interleave(number: u32, calls: usize, state: Newer) -> bool {
     let (time, control) = (Time::default(), Control::default());
     let engine = time.engine();
@@ -70,7 +70,7 @@ fn interleave(number: u32, calls: usize, state: Newer) -> bool {
     }
     name("last");
     if number >= 15 {
-        // Completes all recorded work. No worker will therefore rewrite the copy later.
+        // Completes all recorded work. Afterwards, no worker will write the copy again.
         let new = block_on(newer(&time, &plain));
         block_on(Worker::new(plain.clone()).with_index_handler(&new).run_until_idle()).unwrap();
     }

@@ -25,7 +25,7 @@ struct Run<S> {
     old: Older<S>,
     new: Newer<S>,
     rng: StdRng,
-    /// `true` if the newer release writes entities without the removed property, which the older release cannot read.
+    /// `true` if the newer release writes entities without the removed property. The older release cannot read them.
     drops: bool,
 }
 
@@ -144,7 +144,7 @@ impl<S: TableStore + Clone + 'static> Run<S> {
         }
     }
 
-    /// Completes all work. Then checks that the indexes are complete, except for copies of the older release, which still have the removed property.
+    /// Completes all work. Then checks that the indexes are complete. The copies of the older release may still have the removed property.
     async fn check(&self) {
         for _ in 0..4 {
             self.time.pass(Duration::from_secs(800));
