@@ -94,7 +94,7 @@ impl<S: TableStore + Clone> Table<TableEntity, S> {
 }
 
 impl<S> EntityQuery<TableEntity, S> {
-    /// Requests only these properties (DQ-13). If an entity lacks a requested property, it is absent from the result (SEL-3).
+    /// Requests only these properties (DQ-13). If an entity lacks a requested property, that property is absent from the result (SEL-3).
     ///
     /// For typed entities, use a [`Projection`](crate::Projection) instead.
     pub fn select(self, names: impl IntoIterator<Item: Into<Cow<'static, str>>>) -> Self {

@@ -89,7 +89,7 @@ fn mapping_of(table: &TableName, options: &Options, found: &ContainerProperties)
     options.mapping_for(table.as_str(), is_standard.then_some(levels))
 }
 
-/// Returns the differences between a container and the options that do not prevent its use.
+/// Returns those differences between a container and the options that do not prevent the use of the container.
 fn differences(table: &TableName, options: &Options, found: &ContainerProperties) -> Vec<Difference> {
     let asked = options.time_to_live_in(table.as_str());
     let is = TimeToLive::of(&found.default_ttl);

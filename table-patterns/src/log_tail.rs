@@ -12,8 +12,8 @@
 //! # Guarantee
 //! - No event overwrites another, because [`append`](LogTail::append) inserts and never replaces. Two events with the same tick differ in the tiebreaker, which
 //!   contains the writer's random number and event counter (PAT-LOG-4).
-//! - Events are ordered by tick, latest first. Within a tick, the events of one [`LogTail`] and its clones are in reverse append order. The order of events
-//!   from different writers is arbitrary.
+//! - Events are ordered by tick, latest first. Within a tick, the events of one [`LogTail`] and its clones are in reverse append order. Events from different
+//!   writers have different keys, and their order within a tick is arbitrary.
 //! - The stamps that [`append`](LogTail::append) creates for one [`LogTail`] never decrease, even if its clock moves backwards.
 //! - If a response is lost, the event is looked up (CON-11). Either the event is stored exactly once, or the error reports an unknown outcome.
 //! - A [`LogFollower`] returns each event once, oldest first, provided that appending the event took no longer than the settling time.

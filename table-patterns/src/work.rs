@@ -42,8 +42,8 @@
 //! Claims expire by the clock of the queue service. Workers read this clock from the service's responses, so their own clocks need not agree. A worker extends
 //! its lease while a step runs, for up to an hour. A step that takes longer, or that blocks its thread, must call [`keep`](Delivery::keep).
 //!
-//! A delivery ends after about 1,024 rows, and the message is redelivered after the other messages. The next delivery continues after the last row. On a store
-//! without key order, it starts again with the first remaining row.
+//! A delivery ends after about 1,024 rows, and the message is redelivered after the other messages. The next delivery continues after the last row of this one.
+//! On a store without key order, it starts again with the first remaining row.
 //!
 //! # When not to
 //! If all changes are in one partition, use a transaction, which is simpler and isolated.

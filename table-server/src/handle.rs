@@ -139,7 +139,7 @@ async fn run(
 }
 
 /// Reads an authenticated request's body within the size and time limits, and returns a permit for processing the request. A request that its credential does
-/// not permit is rejected first, so it takes no permit.
+/// not permit is rejected first, so it takes no permit. A body that the operation does not use is not read.
 ///
 /// # Errors
 /// Any error from [`route::permit`]; `ServerBusy` if too many requests are being received or processed; `RequestBodyTooLarge` if the body is too large; 408 if
@@ -151,8 +151,7 @@ async fn read(
     incoming: &mut Incoming,
 ) -> Result<OwnedSemaphorePermit, Refusal> {
     let busy = || Refusal::new(503, "ServerBusy", "too many requests are in progress; retry");
-    if !incoming.is_end_stream() {
-        route::permit(account, access, exchange)?;
+    if !incoming.is_end_stream() && route::permit(account, access, exchange)? {
         let most = shared.limits.body_bytes;
         let declared = exchange.header(CONTENT_LENGTH).and_then(|length| length.parse().ok());
         if declared.is_some_and(|length: u64| length > most as u64) {

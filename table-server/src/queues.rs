@@ -14,29 +14,38 @@ use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 use path::Target;
 
-/// Checks that the credential permits the operation. Needs only the request's head.
+/// Checks that the credential permits the operation. Needs only the request's head. Returns `true` if the operation uses the body.
 ///
 /// # Errors
 /// 403 if the credential does not permit the operation. The reason the request is rejected, if its method or queue name is invalid.
-pub(crate) fn permit(account: &Account, access: &Access, exchange: &Exchange) -> Result<(), Refusal> {
+pub(crate) fn permit(account: &Account, access: &Access, exchange: &Exchange) -> Result<bool, Refusal> {
     let verb = exchange.verb()?;
     let (name, is_message) = match path::read(&exchange.path) {
-        Target::Names if is_list(verb, exchange) => return allowed::list(account, access),
-        Target::Names => return Ok(()),
+        Target::Names if is_list(verb, exchange) => {
+            allowed::list(account, access)?;
+            return Ok(false);
+        }
+        Target::Names => return Ok(false),
         Target::Queue(name) => {
             QueueName::new(name)?;
             let settings = exchange.query("comp");
-            if settings.as_deref() == Some("acl") {
+            let is_acl = settings.as_deref() == Some("acl");
+            if is_acl {
                 access.owner(exchange.service)?;
             }
-            return allowed::queue(account, access, verb, settings.is_some());
+            allowed::queue(account, access, verb, settings.is_some())?;
+            return Ok(is_acl && verb == "PUT");
         }
-        Target::Below(name) => return QueueName::new(name).map(drop).map_err(Refusal::from),
+        Target::Below(name) => {
+            QueueName::new(name)?;
+            return Ok(false);
+        }
         Target::Messages(name) => (name, false),
         Target::Message(name, _) => (name, true),
     };
     QueueName::new(name)?;
-    allowed::messages(account, access, verb, is_message, exchange.query_is("peekonly", "true"))
+    allowed::messages(account, access, verb, is_message, exchange.query_is("peekonly", "true"))?;
+    Ok(verb == if is_message { "PUT" } else { "POST" })
 }
 
 /// Returns `true` if a request for the path of all queues lists them.

@@ -112,11 +112,13 @@ pub(crate) fn changes_settings(exchange: &Exchange) -> bool {
 }
 
 /// Checks that the credential can permit the operation, as far as the request's head shows it. [`answer`] checks it again, completely: the credential may have
-/// expired while the body arrived, and the body may contain keys.
+/// expired while the body arrived, and the body may contain keys. Returns `true` if the operation uses the body.
 ///
 /// # Errors
-/// 403 if the credential does not permit the operation. The reason the request is rejected, if its method, path or condition is invalid.
-pub(crate) fn permit(account: &Account, access: &Access, exchange: &Exchange) -> Result<(), Refusal> {
+/// 403 if the credential does not permit the operation, or if the operation writes to a read-only secondary. The reason the request is rejected, if its method,
+/// path or condition is invalid.
+pub(crate) fn permit(account: &Account, access: &Access, exchange: &Exchange) -> Result<bool, Refusal> {
+    check_secondary(exchange)?;
     if exchange.query_is("restype", "service") {
         return service_properties::permit(access, exchange);
     }
@@ -124,6 +126,19 @@ pub(crate) fn permit(account: &Account, access: &Access, exchange: &Exchange) ->
         Service::Tables => tables::permit(access, exchange),
         _ => queues::permit(account, access, exchange),
     }
+}
+
+/// Rejects a write to the secondary of the Table service.
+///
+/// Only this secondary is read-only. Azurite's queue tests write to the secondary, but Microsoft's Python client for tables expects the service to reject such
+/// writes.
+fn check_secondary(exchange: &Exchange) -> Result<(), Refusal> {
+    let is_read_only = exchange.secondary && exchange.service == Service::Tables;
+    if is_read_only && !matches!(exchange.method.as_str(), "GET" | "HEAD") {
+        let help = "the secondary is read-only; write to the primary";
+        return Err(Refusal::new(403, "WriteOperationNotSupportedOnSecondary", help));
+    }
+    Ok(())
 }
 
 /// Handles an authenticated request whose body has been read.
@@ -138,13 +153,7 @@ pub(crate) async fn answer(
     account.traffic.request()?;
     exchange::check_query(&exchange.raw_query)?;
     exchange.check_time()?;
-    // Only the Table service's secondary is read-only. Azurite's queue tests write to the secondary, but Microsoft's Python client for tables expects the
-    // service to reject such writes.
-    let is_read_only = exchange.secondary && exchange.service == Service::Tables;
-    if is_read_only && !matches!(exchange.method.as_str(), "GET" | "HEAD") {
-        let help = "the secondary is read-only; write to the primary";
-        return Err(Refusal::new(403, "WriteOperationNotSupportedOnSecondary", help));
-    }
+    check_secondary(exchange)?;
     if exchange.query_is("restype", "service") {
         if !exchange.path.trim_end_matches('/').is_empty() {
             return Err(exchange::bad_parameter("restype"));

@@ -11,17 +11,19 @@ use crate::authorize::Access;
 use crate::exchange::{Exchange, bad_parameter};
 use crate::refusal::Refusal;
 
-/// Checks that the credential permits a request with `restype=service`. Needs only the request's head.
+/// Checks that the credential permits a request with `restype=service`. Needs only the request's head. Returns `true` if the operation uses the body.
 ///
 /// # Errors
 /// 403 if the credential does not permit the operation (ASAS-4).
-pub(crate) fn permit(access: &Access, exchange: &Exchange) -> Result<(), Refusal> {
+pub(crate) fn permit(access: &Access, exchange: &Exchange) -> Result<bool, Refusal> {
     let comp = exchange.query("comp").unwrap_or_default();
-    match (exchange.verb()?, comp.as_ref()) {
-        ("GET", "properties" | "stats") => access.to_service(exchange.service, AccountPermissions::READ),
-        ("PUT", "properties") => access.to_service(exchange.service, AccountPermissions::WRITE),
-        _ => Ok(()),
-    }
+    let (needed, uses_body) = match (exchange.verb()?, comp.as_ref()) {
+        ("GET", "properties" | "stats") => (AccountPermissions::READ, false),
+        ("PUT", "properties") => (AccountPermissions::WRITE, true),
+        _ => return Ok(false),
+    };
+    access.to_service(exchange.service, needed)?;
+    Ok(uses_body)
 }
 
 /// Responds to a request with `restype=service`.

@@ -43,12 +43,13 @@ pub struct Tail {
     is_descending: Option<bool>,
     /// The RowKey of the newest row seen so far.
     last: Option<String>,
-    /// The number of rows that the pages read at the beginning omit.
+    /// The number of rows that the pages read so far omit.
     omitted: u64,
 }
 
 impl Tail {
-    /// Returns the number of rows that the store omitted when the newest rows were read, because it cannot represent them as entities.
+    /// Returns the number of rows that the store omitted, because it cannot represent them as entities. A row after the newest row that was read is counted once
+    /// a newer row follows it.
     #[must_use]
     pub const fn omitted(&self) -> u64 {
         self.omitted
@@ -137,7 +138,10 @@ impl Tail {
         while let Some(page) = pages.next().await? {
             rows.extend(self.entities(&page)?);
         }
-        self.omitted = self.omitted.saturating_add(pages.omitted());
+        // Without a newer row, the next poll reads the same range again, and its omitted rows are counted then.
+        if !rows.is_empty() {
+            self.omitted = self.omitted.saturating_add(pages.omitted());
+        }
         if self.is_descending.is_none() && !rows.is_empty() {
             let is_descending =
                 keys::is_newest_first(&self.schemas, &rows, &self.selected.query.keys.row_key);

@@ -39,11 +39,7 @@ const REFUSALS: &[(&str, Exit, &str)] = &[
     ("infer Nowhere --store DB", Store, "TableNotFound"),
     ("put Company Sales 1 Age:Int33=1 --store DB", Usage, "`Int33` is not a type"),
     ("put Company Sales 1 Age=1 --store DIR/file", Refused, "`DIR/file` is a file; name the folder"),
-    (
-        "put Company Sales 1 Age=1 --store DIR/file/db",
-        Store,
-        "db cannot be read: Not a directory (os error 20)",
-    ),
+    ("put Company Sales 1 Age=1 --store DIR/file/db", Store, "db cannot be read: "),
     ("patch Company Sales 1 --store DB", Usage, "no change is given"),
     ("delete Company --store DB", Usage, "nothing is selected in Company"),
     ("delete Company --all --store DB", Refused, "pass `--yes`"),

@@ -245,8 +245,8 @@ pub struct Mail {
     pub ticket: u32,
 }
 
-/// A participant that runs with each change. If a change closes a ticket, it adds an intent with a [`Closed`] message. An intent is a record of work that
-/// remains to be done.
+/// A participant that runs with each change. If a change closes a ticket, the participant adds an intent with a [`Closed`] message. An intent is a record of
+/// work that remains to be done.
 #[derive(Clone, Copy, Debug)]
 pub struct Notifies;
 

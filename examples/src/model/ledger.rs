@@ -75,7 +75,7 @@ pub struct Line {
     pub cents: i64,
 }
 
-/// A journal entry. It never changes, except that its reversal adds a reference to it. Example key: (`contoso`, `entry_00000042`).
+/// A journal entry. It never changes, except that its reversal adds a reference to the reversal. Example key: (`contoso`, `entry_00000042`).
 #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", feed, set = Ledger)]

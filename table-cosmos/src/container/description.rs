@@ -34,7 +34,7 @@ impl CosmosTables {
         self.open_container(table).await.map_err(|error| error.with_table(table.as_str()))
     }
 
-    /// Returns the differences between a table's container and the options that do not prevent its use.
+    /// Returns those differences between a table's container and the options that do not prevent the use of the container.
     ///
     /// Each difference is also logged as a warning when the container is opened.
     ///

@@ -12,6 +12,7 @@ use crate::base::run::{Directory, Run};
 use crate::base::tally::Tally;
 use crate::base::version::stored::{self, BASE, Copies};
 use crate::base::{BaseView, filter};
+use crate::disk::fault::is_shortage;
 
 /// The result of [`Engine::verify`](crate::Engine::verify).
 #[derive(Clone, Debug, Default)]
@@ -39,7 +40,10 @@ impl Verification {
     }
 }
 
-/// The row files that [`Engine::verify_rest`](crate::Engine::verify_rest) has read.
+/// The row files that [`Engine::verify_rest`](crate::Engine::verify_rest) has read completely.
+///
+/// A file is identified by its content as recorded in the base, not by its path. Use one value only for folders that share files, such as the generations of
+/// one backup: a copy of a file is taken for the file itself.
 #[derive(Clone, Debug, Default)]
 pub struct VerifiedFiles(HashSet<VerifiedRun>);
 
@@ -53,11 +57,10 @@ struct VerifiedRun {
     last: Box<[u8]>,
 }
 
-impl VerifiedFiles {
-    /// Adds a run. Returns `true` if it was not contained before.
-    fn add(&mut self, run: &Run) -> bool {
+impl VerifiedRun {
+    fn of(run: &Run) -> Self {
         let Run { number, identity, length, ref first, ref last, .. } = *run;
-        self.0.insert(VerifiedRun { number, identity, length, first: first.clone(), last: last.clone() })
+        Self { number, identity, length, first: first.clone(), last: last.clone() }
     }
 }
 
@@ -73,12 +76,18 @@ impl BaseView {
         let mut found = Verification::default();
         found.note(self.verify_base());
         for run in self.stored.version.runs() {
-            if !verified.add(&run) {
+            let file = VerifiedRun::of(&run);
+            if verified.0.contains(&file) {
                 continue;
             }
             found.runs += 1;
+            let before = found.damage.len();
             let outcome = verify_run(&run, &mut found);
             found.note(outcome);
+            // A file that could not be read for lack of resources must be read again.
+            if !found.damage.iter().skip(before).any(is_shortage) {
+                verified.0.insert(file);
+            }
         }
         found
     }

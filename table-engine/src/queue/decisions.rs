@@ -19,10 +19,10 @@ use crate::queue::rows::{self, Shown};
 pub(super) const EXPIRED: usize = 256;
 /// A put searches for expired messages only once in this many put operations. The others read nothing, because a search delays all writers of the engine.
 const PUTS: usize = 8;
-/// The maximum number of expired messages that a put removes. This limits the share of expired messages in a queue without receivers.
+/// The maximum number of expired messages that a put removes.
 ///
 /// The number is greater than [`PUTS`], and each search continues where the last one ended. Expired messages are therefore removed faster than new messages are
-/// added.
+/// added. This limits the share of expired messages in a queue without receivers.
 const EXPIRED_AT_PUT: usize = 2 * PUTS;
 /// The maximum number of entries that a put examines to find expired messages.
 const EXAMINED_AT_PUT: usize = 8 * PUTS;

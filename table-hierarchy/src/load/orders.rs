@@ -45,7 +45,7 @@ impl Load {
     /// Orders are sorted by these criteria:
     /// 1. Orders whose first level has fewer values than the container has partitions come last, because they leave partitions idle (HPK-9).
     /// 2. Orders with an overloaded partition, whose requests are throttled, come after orders without one.
-    /// 3. The other orders are sorted by the number of partitions that the queries touch.
+    /// 3. Orders that are equal in both respects are sorted by the number of partitions that the queries touch.
     ///
     /// # Errors
     /// `InvalidInput`, as in [`settle`](Self::settle), if the throughput is not a number or if any order needs too many partitions. An order whose first level

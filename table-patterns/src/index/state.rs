@@ -52,8 +52,8 @@ pub(crate) fn note(index: &str) -> String {
     format!("index {index}")
 }
 
-/// Returns the state of an index in the stored schema, for programs with the schema of `E`. If the stored schema declares the index differently, these programs
-/// might miss entities or properties. The index is then *building* for them.
+/// Returns the state of an index in the stored schema, for programs with the schema of `E`. If the stored schema declares the index so differently that these
+/// programs would miss entities or properties, the index is *building* for them.
 pub(crate) fn noted<E: Entity>(layout: &SchemaRecord, index: &str) -> IndexState {
     let note = note(index);
     if !is_stored(layout, index) {

@@ -70,7 +70,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     ///
     /// # Errors
     /// `InvalidInput` if the event does not contain its stamp; an error if the event exceeds a limit. If the error [is ambiguous](Error::is_ambiguous), the
-    /// event may be stored: the response was lost, and so was the attempt to look up the event.
+    /// event may be stored: the response was lost, and the lookup of the event also failed.
     pub async fn append(&self, event: impl FnMut(LogStamp) -> E) -> Result<LogStamp> {
         self.insert(None, event).await
     }

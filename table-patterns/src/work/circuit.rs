@@ -75,8 +75,8 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Returns how much longer a circuit stays open until `until`. Returns `None` if its delay has passed. If the remaining time exceeds any delay, the clock
-    /// was set back, and the delay counts as passed.
+    /// Returns how much longer a circuit with the end time `until` stays open. Returns `None` if its delay has passed. If the remaining time exceeds any delay,
+    /// the clock was set back, and the delay counts as passed.
     fn left(self, until: u64) -> Option<u64> {
         until.checked_sub(self.now).filter(|left| (1..=self.longest).contains(left))
     }

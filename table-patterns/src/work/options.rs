@@ -29,7 +29,7 @@ pub struct WorkerOptions {
     /// An attempt is also counted if the response to its claim is lost and the store remains unavailable until the delivery ends. With a limit of 1, an intent
     /// can therefore become poison before its first step.
     pub poison_after: u32,
-    /// The number of tries of a step within one attempt. Only transient errors are retried within an attempt (PAT-EC-5).
+    /// The maximum number of times that a step is tried within one attempt. Only transient errors are retried within an attempt (PAT-EC-5).
     pub step_attempts: u32,
     /// The delays between tries of a step within one attempt.
     pub backoff: Backoff,

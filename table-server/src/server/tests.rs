@@ -220,7 +220,12 @@ async fn sas_11_and_asas_5_an_upload_that_its_signature_does_not_permit_takes_no
         ((&*put, any), signature::of_partition(May::UPDATE), 503),
         ((&*merge, ""), signature::of_partition(both), 503),
         ((&*other, any), signature::of_partition(May::UPDATE), 403),
-        (("POST Employee", "x-http-method: MERGE\r\n"), signature::of_partition(May::READ), 503),
+        // The operations of these requests do not use a body, so the requests need no permit for an upload.
+        (("POST Employee", "x-http-method: MERGE\r\n"), signature::of_partition(May::READ), 405),
+        (("GET Employee", ""), signature::of_partition(May::READ), 404),
+        ((&put.replace("PUT", "DELETE"), any), signature::of_partition(May::READ), 403),
+        (("PUT Tables", ""), signature::of_partition(May::READ), 405),
+        (("POST Employee?restype=service", ""), signature::of_partition(May::READ), 400),
         ((&put.replace("PUT", "POST"), "x-http-method: MERGE\r\n"), signature::of_partition(May::ADD), 403),
         // Only the body of a batch names its operations.
         (("POST $batch", ""), signature::of_partition(May::READ), 503),
@@ -245,6 +250,8 @@ async fn sas_11_and_asas_5_an_upload_that_its_signature_does_not_permit_takes_no
         (("POST work/messages", ""), signature::of_queue(QueuePermissions::READ), 403),
         (("POST work/messages", ""), signature::of_queue(QueuePermissions::ADD), 503),
         (("PUT work?comp=acl", ""), signature::of_queue(QueuePermissions::ADD), 403),
+        (("GET work/messages", ""), signature::of_queue(QueuePermissions::PROCESS), 404),
+        (("PUT work/foo", ""), signature::of_queue(QueuePermissions::READ), 404),
     ];
     let asking = async {
         // This upload takes the only permit.

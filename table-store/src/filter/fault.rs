@@ -16,7 +16,7 @@ impl Fault for SyntaxFault {
     }
 }
 
-/// An error in the text of a filter.
+/// An error in a filter, which was either parsed from text or built programmatically.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum FilterFault {
     #[error("unexpected `{found}`; {instead}", found = .found.escape_debug())]

@@ -2,7 +2,7 @@
 
 use table_core::query::KeyRange;
 use table_core::schema::{StoredIndex, StoredSchema};
-use table_core::{DynTableStore, EntityKey, Query, TableEntity, TableName};
+use table_core::{DynTableStore, EntityKey, ErrorCode, Query, TableEntity, TableName};
 
 use crate::check::index_row::{owner, wanted};
 use crate::check::sums::Sums;
@@ -16,6 +16,16 @@ use table_inspect::kind::{Kind, Kinds};
 /// The maximum number of times an entity and its index row are compared while programs keep changing them.
 pub(super) const ATTEMPTS: usize = 10;
 const UNSTEADY: &str = "changes each time that it is read; check again";
+/// The reason for rows that the store returns on pages but cannot represent when they are read again.
+const UNREADABLE: &str = "is a row that the store cannot represent";
+
+/// A row that was read again.
+enum Read {
+    Missing,
+    Row(Box<TableEntity>),
+    /// The store cannot represent the row as an entity.
+    Unreadable,
+}
 
 /// A defect found in an index.
 #[derive(Clone, Debug, PartialEq)]
@@ -171,14 +181,27 @@ impl CheckedIndex<'_> {
         }
     }
 
+    /// Reads a row again. A row that the store cannot represent must not end the check of the others.
+    async fn read(&self, key: &EntityKey) -> Result<Read> {
+        match keys::read(self.store, self.table, key).await {
+            Ok(None) => Ok(Read::Missing),
+            Ok(Some(row)) => Ok(Read::Row(Box::new(row))),
+            Err(table_inspect::Error::Store(error)) if error.code() == ErrorCode::EntityMismatch => {
+                Ok(Read::Unreadable)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Checks that an entity has the correct index row. Returns the defect, if any.
     async fn of_entity(&self, mut entity: TableEntity) -> Result<Option<CopyFinding>> {
         for _ in 0..ATTEMPTS {
             let Some(finding) = self.compare_entity(&entity).await? else { return Ok(None) };
-            match keys::read(self.store, self.table, entity.key()).await? {
-                None => return Ok(None),
-                Some(now) if now.etag() == entity.etag() => return Ok(Some(finding)),
-                Some(now) => entity = now,
+            match self.read(entity.key()).await? {
+                Read::Missing => return Ok(None),
+                Read::Row(now) if now.etag() == entity.etag() => return Ok(Some(finding)),
+                Read::Row(now) => entity = *now,
+                Read::Unreadable => return Ok(Some(unclear(&entity, UNREADABLE.to_owned()))),
             }
         }
         Ok(Some(unclear(&entity, UNSTEADY.to_owned())))
@@ -188,10 +211,11 @@ impl CheckedIndex<'_> {
     async fn of_copy(&self, mut copy: TableEntity) -> Result<Option<CopyFinding>> {
         for _ in 0..ATTEMPTS {
             let Some(finding) = self.compare_copy(&copy).await? else { return Ok(None) };
-            match keys::read(self.store, self.table, copy.key()).await? {
-                None => return Ok(None),
-                Some(now) if now.etag() == copy.etag() => return Ok(Some(finding)),
-                Some(now) => copy = now,
+            match self.read(copy.key()).await? {
+                Read::Missing => return Ok(None),
+                Read::Row(now) if now.etag() == copy.etag() => return Ok(Some(finding)),
+                Read::Row(now) => copy = *now,
+                Read::Unreadable => return Ok(Some(unclear(&copy, UNREADABLE.to_owned()))),
             }
         }
         Ok(Some(unclear(&copy, UNSTEADY.to_owned())))
@@ -200,10 +224,11 @@ impl CheckedIndex<'_> {
     /// Rechecks the rows of a finding. Returns their current defect, if any.
     pub(super) async fn again(&self, finding: &CopyFinding) -> Result<Option<CopyFinding>> {
         let key = finding.entity.as_ref().map_or(&finding.key, TableEntity::key);
-        match keys::read(self.store, self.table, key).await? {
-            None => Ok(None),
-            Some(row) if finding.entity.is_some() => self.of_entity(row).await,
-            Some(row) => self.of_copy(row).await,
+        match self.read(key).await? {
+            Read::Missing => Ok(None),
+            Read::Row(row) if finding.entity.is_some() => self.of_entity(*row).await,
+            Read::Row(row) => self.of_copy(*row).await,
+            Read::Unreadable => Ok(Some(unclear_at(key.clone(), UNREADABLE.to_owned()))),
         }
     }
 
@@ -216,7 +241,16 @@ impl CheckedIndex<'_> {
             Ok(None) => return Ok(None),
             Err(reason) => return Ok(Some(unclear(entity, reason))),
         };
-        let found = keys::read(self.store, self.table, wanted.key()).await?;
+        let found = match self.read(wanted.key()).await? {
+            Read::Missing => None,
+            Read::Row(row) => Some(*row),
+            Read::Unreadable => {
+                return Ok(Some(unclear(
+                    entity,
+                    "has an index row that the store cannot represent".to_owned(),
+                )));
+            }
+        };
         let is_its = |found| owner(self.schema, self.index, found).ok().as_ref() == Some(entity.key());
         let fault = match &found {
             None => Fault::Missing,
@@ -239,14 +273,17 @@ impl CheckedIndex<'_> {
             Err(reason) => return Ok(Some(unclear(reason))),
         };
         // The other values of the index row are compared when the entity is checked.
-        let is_its = match keys::read(self.store, self.table, &owner).await? {
-            None => false,
+        let is_its = match self.read(&owner).await? {
+            Read::Missing => false,
+            Read::Unreadable => {
+                return Ok(Some(unclear("belongs to an entity that the store cannot represent".to_owned())));
+            }
             // The row may belong to a type with a `rest` field, which the stored schema does not show.
-            Some(row) if self.kinds.of(&row) == Kind::Unknown => {
+            Read::Row(row) if self.kinds.of(&row) == Kind::Unknown => {
                 return Ok(Some(unclear("belongs to a row of an unknown type".to_owned())));
             }
-            Some(row) if self.role(&row) != Some(Role::Entity) => false,
-            Some(entity) => match wanted(self.schema, self.index, &entity) {
+            Read::Row(row) if self.role(&row) != Some(Role::Entity) => false,
+            Read::Row(entity) => match wanted(self.schema, self.index, &entity) {
                 Ok(wanted) => wanted.is_some_and(|wanted| wanted.key() == copy.key()),
                 Err(_) => true,
             },
@@ -259,6 +296,9 @@ impl CheckedIndex<'_> {
 
 /// Returns the finding for a row that cannot be compared.
 fn unclear(row: &TableEntity, reason: String) -> CopyFinding {
-    let key = row.key().clone();
+    unclear_at(row.key().clone(), reason)
+}
+
+fn unclear_at(key: EntityKey, reason: String) -> CopyFinding {
     CopyFinding { key, fault: Fault::Unclear(reason), entity: None, wanted: None, found: None }
 }

@@ -1,4 +1,4 @@
-//! Tests `table-server`. They are the behaviour suite and the queue suite, which use `table-azure`, and tests for the server alone.
+//! Tests `table-server` with the behaviour suite and the queue suite, which use `table-azure`, and with tests for the server alone.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 

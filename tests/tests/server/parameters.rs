@@ -1,4 +1,4 @@
-//! Tests query parameters. Their names may be in upper or lower case, which a signature treats as equal. Their values may not be valid UTF-8.
+//! Tests query parameters. Their names may be in upper or lower case, which a signature treats as equal. Some of their values are not valid UTF-8.
 
 use tests::ask::{Answer, Ask};
 
