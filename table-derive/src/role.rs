@@ -1,5 +1,7 @@
 //! Guesses from its name whether a field identifies an entity. Messages propose keys of such fields, and never of a secret, a free text or a measure.
 
+use crate::casing::snake_case;
+
 /// The probable role of a field in its entity, from the best field of a key to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
@@ -55,6 +57,7 @@ const SECRETS: &[&str] = &[
     "token",
     "jwt",
     "hash",
+    "hashed",
     "salt",
     "pin",
     "otp",
@@ -62,7 +65,6 @@ const SECRETS: &[&str] = &[
     "cvc",
     "ssn",
     "credential",
-    "credentials",
     "signature",
     "digest",
     "checksum",
@@ -75,22 +77,17 @@ const TEXTS: &[&str] = &[
     "body",
     "text",
     "note",
-    "notes",
     "description",
     "comment",
-    "comments",
     "message",
     "content",
-    "contents",
     "summary",
     "bio",
     "remark",
-    "remarks",
     "memo",
     "html",
     "markdown",
     "detail",
-    "details",
     "reason",
     "caption",
     "abstract",
@@ -138,6 +135,8 @@ const MEASURES: &[&str] = &[
     "lng",
     "lon",
     "temperature",
+    "value",
+    "reading",
     "views",
     "likes",
     "stock",
@@ -181,10 +180,11 @@ const OWNERS: &[&str] = &[
 
 /// Returns the probable role of a field with this name.
 pub(crate) fn of(name: &str) -> Role {
+    let name = snake_case(name);
     let words: Vec<&str> = name.split('_').filter(|word| !word.is_empty()).collect();
-    let any = |known: &[&str]| words.iter().any(|word| known.contains(word));
+    let any = |known: &[&str]| words.iter().any(|word| is_any_of(word, known));
     let is_secret_key =
-        words.windows(2).any(|pair| matches!(pair, [kind, "key"] if SECRET_KEYS.contains(kind)));
+        words.windows(2).any(|pair| matches!(pair, [kind, "key" | "keys"] if SECRET_KEYS.contains(kind)));
     let last = |known: &[&str]| words.last().is_some_and(|word| known.contains(word));
     if any(SECRETS) || is_secret_key {
         Role::Value
@@ -201,9 +201,17 @@ pub(crate) fn of(name: &str) -> Role {
     }
 }
 
+/// Returns `true` if the word or its singular is in the list.
+fn is_any_of(word: &str, known: &[&str]) -> bool {
+    let singulars = [word.strip_suffix('s'), word.strip_suffix("es")];
+    let of_y = word.strip_suffix("ies").map(|stem| format!("{stem}y"));
+    singulars.into_iter().flatten().chain([word]).chain(of_y.as_deref()).any(|word| known.contains(&word))
+}
+
 /// Returns `true` if the name is that of an owner of several entities, such as `tenant` or `user_id`.
 pub(crate) fn is_owner(name: &str) -> bool {
-    OWNERS.contains(&name.strip_suffix("_id").unwrap_or(name)) || name.len() > 3 && name.ends_with("_id")
+    let name = snake_case(name);
+    OWNERS.contains(&name.strip_suffix("_id").unwrap_or(&name)) || name.len() > 3 && name.ends_with("_id")
 }
 
 #[cfg(test)]
@@ -226,11 +234,31 @@ mod tests {
             ("notes", Role::Value),
             ("total_cents", Role::Value),
             ("", Role::Other),
+            ("orderId", Role::Identifier),
+            ("orderStatus", Role::Class),
+            ("createdAt", Role::Time),
+            ("userPassword", Role::Value),
+            ("accessTokens", Role::Value),
+            ("APIKeys", Role::Value),
+            ("license_keys", Role::Value),
+            ("hashes", Role::Value),
+            ("hashed", Role::Value),
+            ("taxes", Role::Value),
+            ("summaries", Role::Value),
+            ("lastReading", Role::Value),
+            ("reading_id", Role::Identifier),
+            ("address", Role::Other),
         ];
         for (name, role) in cases {
             assert_eq!(of(name), role, "{name}");
         }
-        assert!(is_owner("user_id") && is_owner("tenant") && !is_owner("id") && !is_owner("_id"));
+        assert!(
+            is_owner("user_id")
+                && is_owner("userId")
+                && is_owner("tenant")
+                && !is_owner("id")
+                && !is_owner("_id")
+        );
     }
 
     #[test]

@@ -75,26 +75,41 @@ pub(crate) fn key_fields(arguments: &TokenStream) -> Vec<String> {
     fields
 }
 
-/// Returns `true` if the arguments of an attribute contain a single name: `= "Name"`, `("Name")` or `(name = "Name")`.
+/// Returns `true` if the arguments of an attribute contain a single name in quotes: `= "Name"`, `("Name")` or `(name = "Name")`. A word without quotes, as in
+/// `#[column(unique)]`, is a setting.
 pub(crate) fn names_one(arguments: &TokenStream) -> bool {
-    only_name(arguments).is_some()
+    quoted_name(arguments).is_some()
+}
+
+/// Returns the name in `= "Name"`, `("Name")` or `(name = "Name")`, also without quotes in `= Name` and `(Name)`.
+fn only_name(arguments: &TokenStream) -> Option<String> {
+    let mut tokens = without_signs(arguments);
+    match (tokens.next()?, tokens.next()) {
+        (TokenTree::Ident(name), None) => Some(name.to_string()),
+        (TokenTree::Group(group), None) => only_name(&group.stream()),
+        _ => quoted_name(arguments),
+    }
 }
 
 /// Returns the text in `= "Name"`, `("Name")` or `(name = "Name")`.
-fn only_name(arguments: &TokenStream) -> Option<String> {
-    let mut tokens = arguments.clone().into_iter().filter(|token| !matches!(token, TokenTree::Punct(_)));
+fn quoted_name(arguments: &TokenStream) -> Option<String> {
+    let mut tokens = without_signs(arguments);
     let text = match (tokens.next()?, tokens.next()) {
         (TokenTree::Literal(text), None) => text.to_string(),
-        (TokenTree::Ident(name), None) => return Some(name.to_string()),
         (TokenTree::Ident(word), Some(TokenTree::Literal(text)))
             if ["name", "Name", "entity"].iter().any(|name| word == name) =>
         {
             text.to_string()
         }
-        (TokenTree::Group(group), None) => return only_name(&group.stream()),
+        (TokenTree::Group(group), None) => return quoted_name(&group.stream()),
         _ => return None,
     };
     name_in(&text)
+}
+
+/// Returns the tokens other than punctuation.
+fn without_signs(tokens: &TokenStream) -> impl Iterator<Item = TokenTree> + use<> {
+    tokens.clone().into_iter().filter(|token| !matches!(token, TokenTree::Punct(_)))
 }
 
 /// Returns the text of a string literal if it is a valid name.

@@ -13,6 +13,7 @@ mod pasted;
 mod proposed;
 mod registered;
 mod secrets;
+mod timestamps;
 mod wrong;
 
 fn entity(input: TokenStream) -> String {

@@ -17,16 +17,15 @@ use crate::symbol::{self, PARTITION_KEY, PROPERTY, ROW_KEY, Symbol};
 pub(super) fn check<'m>(ctxt: &Ctxt, entity: &'m Entity<'_>, keys: impl Iterator<Item = &'m Key>) {
     let used: Vec<usize> = keys.flat_map(Key::parts).map(|part| part.field).collect();
     let fields = entity.fields.iter().enumerate();
-    let mut unused: Vec<_> = fields.filter(|(at, _)| !used.contains(at)).map(|(_, field)| field).collect();
-    // A field such as `id` identifies an entity in the whole table.
-    let of_type = format!("{}_id", snake_case(&entity.original.ident.unraw().to_string()));
-    let is_whole_key = entity.partition_key.as_ref().is_some_and(|key| {
-        let mut names = key.parts().map(|part| part.name.unraw().to_string());
-        names.any(|name| name == "id" || name == of_type)
-    });
+    let unused = fields.filter(|(at, field)| !used.contains(at) && !is_maintained(entity, field));
+    let mut unused: Vec<_> = unused.map(|(_, field)| field).collect();
+    let is_whole_key = entity
+        .partition_key
+        .as_ref()
+        .is_some_and(|key| key.parts().any(|part| is_own(entity, &part.name.unraw().to_string())));
     let mut report = |word: Symbol, what: &str| {
         let misspelt = entity.original.attrs.iter().find(|attr| resembles(attr, word));
-        let example = if word == PARTITION_KEY { shared(&unused, &of_type) } else { identifying(&unused) }
+        let example = if word == PARTITION_KEY { shared(&unused, entity) } else { identifying(&unused) }
             .first()
             .copied();
         unused.retain(|field| example.is_none_or(|example| field.ident != example.ident));
@@ -91,11 +90,11 @@ pub(super) fn check<'m>(ctxt: &Ctxt, entity: &'m Entity<'_>, keys: impl Iterator
 /// single field becomes the `PartitionKey`, with one entity in each partition. A time is suggested only for the `RowKey`.
 fn both_missing(ctxt: &Ctxt, entity: &Entity<'_>) {
     let ident = &entity.original.ident;
-    let fields: Vec<&Field<'_>> = entity.fields.iter().collect();
+    let fields = entity.fields.iter().filter(|field| !is_maintained(entity, field));
+    let fields: Vec<&Field<'_>> = fields.collect();
     let names = |fields: Vec<&Field<'_>>| -> Vec<String> { fields.into_iter().map(name_of).collect() };
-    let of_type = format!("{}_id", snake_case(&ident.unraw().to_string()));
-    let (shared, identifying) = (names(shared(&fields, &of_type)), names(identifying(&fields)));
-    let own = identifying.iter().find(|name| **name == "id" || **name == of_type);
+    let (shared, identifying) = (names(shared(&fields, entity)), names(identifying(&fields)));
+    let own = identifying.iter().find(|name| is_own(entity, name));
     // In most structs, the shared field comes before the identifier.
     let place = |name: &String| fields.iter().position(|field| field.ident.unraw() == name);
     let is_first = own.is_some_and(|own| shared.iter().all(|name| place(own) <= place(name)));
@@ -125,21 +124,43 @@ fn both_missing(ctxt: &Ctxt, entity: &Entity<'_>) {
         "T020",
         ident,
         format!("`{ident}` has no `partition_key` and no `row_key`"),
-        format!("write `{keys}` above the struct: {why}{}", maintained(entity)),
+        format!("write `{keys}` above the struct: {why}{}", removed(entity, [owner, row])),
     );
 }
 
-/// Returns the end of the help text for a struct ported from another client, whose fields include the Timestamp and the ETag.
-fn maintained(entity: &Entity<'_>) -> String {
-    let names = entity.fields.iter().map(name_of);
-    let names: Vec<String> =
-        names.filter(|name| ["timestamp", "etag", "e_tag"].contains(&name.as_str())).collect();
-    match names.join("` and `") {
-        names if names.contains("timestamp") => {
-            format!("; and remove `{names}`, which the store sets and reads return in `Versioned`")
-        }
-        _ => String::new(),
+/// Returns the end of the help text for a struct ported from another client, whose fields include the Timestamp and the ETag. A Timestamp in the proposed keys
+/// is a time of the program.
+fn removed(entity: &Entity<'_>, keys: [Option<&String>; 2]) -> String {
+    let fields = entity.fields.iter().filter(|field| !keys.contains(&Some(&name_of(field))));
+    let fields: Vec<_> = fields.filter(|field| is_timestamp(field) || is_etag(field)).collect();
+    if !fields.iter().any(|field| is_timestamp(field)) {
+        return String::new();
     }
+    let names = fields.into_iter().map(name_of).collect::<Vec<_>>().join("` and `");
+    format!("; and remove `{names}`, which the store sets and reads return in `Versioned`")
+}
+
+/// Returns `true` for a field that is not proposed for a key: an ETag, and the Timestamp of a struct that also has an ETag, because the store sets both. In a
+/// struct with an index, a Timestamp is not proposed either: copies in the index would store it under its reserved name.
+fn is_maintained(entity: &Entity<'_>, field: &Field<'_>) -> bool {
+    let is_set_or_copied = || !entity.indexes.is_empty() || entity.fields.iter().any(is_etag);
+    is_etag(field) || is_timestamp(field) && is_set_or_copied()
+}
+
+/// Returns `true` if a field would be stored under the reserved name `Timestamp`.
+fn is_timestamp(field: &Field<'_>) -> bool {
+    field.property.as_ref().is_some_and(|property| property.name == "Timestamp")
+}
+
+fn is_etag(field: &Field<'_>) -> bool {
+    ["etag", "e_tag"].contains(&snake_case(&name_of(field)).as_str())
+}
+
+/// Returns `true` for the name of a field that identifies an entity in the whole table: `id`, or `employee_id` in an `Employee`.
+fn is_own(entity: &Entity<'_>, name: &str) -> bool {
+    let of_type = format!("{}_id", snake_case(&entity.original.ident.unraw().to_string()));
+    let name = snake_case(name);
+    name == "id" || name == of_type
 }
 
 /// Returns the key attributes for a field that identifies an entity across the whole table, and the explanation for the help text.
@@ -184,7 +205,7 @@ fn identifying<'f, 'm>(fields: &[&'f Field<'m>]) -> Vec<&'f Field<'m>> {
 
 /// Returns the fields whose entities may share a partition, best first: names of owners, then other names in the order of the struct, then fields of few values.
 /// The entity's own identifier is not an owner.
-fn shared<'f, 'm>(fields: &[&'f Field<'m>], own: &str) -> Vec<&'f Field<'m>> {
+fn shared<'f, 'm>(fields: &[&'f Field<'m>], entity: &Entity<'_>) -> Vec<&'f Field<'m>> {
     let role = |field: &Field<'_>| role::of(&name_of(field));
     let is_proposed = |field: &&Field<'_>| {
         may_identify(field) && !is_time(field) && !matches!(role(field), Role::Time | Role::Value)
@@ -192,7 +213,7 @@ fn shared<'f, 'm>(fields: &[&'f Field<'m>], own: &str) -> Vec<&'f Field<'m>> {
     let mut fields: Vec<_> = fields.iter().copied().filter(is_proposed).collect();
     fields.sort_by_key(|field| {
         let name = name_of(field);
-        let is_owner = name != own && role::is_owner(&name);
+        let is_owner = !is_own(entity, &name) && role::is_owner(&name);
         (!is_owner && role(field) == Role::Class, !is_owner)
     });
     fields

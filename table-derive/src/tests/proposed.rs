@@ -123,7 +123,7 @@ fn fields(text: &str) -> Vec<(&str, &str, &str)> {
     fields.collect()
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !character.is_alphanumeric() && character != '_')
 }
 
