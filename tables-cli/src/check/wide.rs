@@ -159,7 +159,8 @@ async fn refuse_some(
     table: &TableName,
     (key, some): (&EntityKey, usize),
 ) -> Result<()> {
-    let all = read(store, table, key).await?.len();
+    let (parts, _) = read(store, table, key).await?;
+    let all = parts.len();
     if all <= some {
         return Ok(());
     }
