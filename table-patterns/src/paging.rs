@@ -86,7 +86,7 @@ pub(crate) async fn each_row<S: TableStore>(
 }
 
 /// Calls a function with each row of a query, as [`each_row`] does. Also stops at a row that the store cannot represent if `is_needed` returns `true` for its
-/// key. Skips rows whose keys the store does not return.
+/// key. Returns the number of rows whose keys the store does not return. Any of these may be needed, too.
 ///
 /// # Errors
 /// The error of a read of that row, with its key; any error from the function or the store.
@@ -96,13 +96,14 @@ pub(crate) async fn every_row<S: TableStore>(
     query: &Query,
     is_needed: impl Fn(&EntityKey) -> bool + Send,
     mut take: impl FnMut(EntityRef<'_>) -> Result<()> + Send,
-) -> Result<()> {
-    let mut pages = Pages::new(store, table, query);
+) -> Result<u64> {
+    let (mut pages, mut skipped) = (Pages::new(store, table, query), 0);
     while let Some(WholePage { page, unreadable }) = pages.next_whole().await? {
         page.rows.iter().try_for_each(&mut take)?;
         if let Some(row) = unreadable.into_iter().find(|row| is_needed(&row.key)) {
             return Err(row.into_error(table));
         }
+        skipped += page.skipped;
     }
-    Ok(())
+    Ok(skipped)
 }

@@ -253,7 +253,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         let most = store.capabilities().limits.operations;
         for keys in ranges(owner) {
             let query = Query { select: select.clone(), ..Query::new(keys) };
-            every_row(
+            let skipped = every_row(
                 store,
                 table,
                 &query,
@@ -277,6 +277,10 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
                 },
             )
             .await?;
+            // A part among these rows would remain without its parent.
+            if skipped > 0 {
+                return Err(self.here(Error::of(RelationFault::Omitted), owner));
+            }
         }
         match own {
             Some(own) => Ok((own, parts)),

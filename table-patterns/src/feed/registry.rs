@@ -95,21 +95,22 @@ impl<S: TableStore> Feed<S> {
         listed.into_iter().collect()
     }
 
-    /// Returns one page of a table's listed partitions, at most `most`, in registry order. Also returns the continuation token for the next page.
+    /// Returns one page of a table's listed partitions, at most `most`, in registry order. Also returns the number of
+    /// registrations whose keys the store does not return, and the continuation token for the next page.
     pub(crate) async fn listed_page(
         &self,
         table: &TableName,
         from: Option<&Continuation>,
         most: usize,
-    ) -> Result<(Vec<Listed>, Option<Continuation>)> {
+    ) -> Result<(Vec<Listed>, u64, Option<Continuation>)> {
         let query = Query { top: Some(most), ..Query::new(registry::buckets(table)) };
         match whole_page((&self.store, &TableName::new(FEEDS)?), &query, from).await {
-            Err(error) if error.is_table_not_found() => Ok((Vec::new(), None)),
+            Err(error) if error.is_table_not_found() => Ok((Vec::new(), 0, None)),
             whole => {
                 let WholePage { page, unreadable } = whole?;
                 let rows = page.rows.iter().chain(unreadable.iter().map(Unreadable::entity));
                 let listed = rows.map(Listed::of).collect::<Result<_>>()?;
-                Ok((listed, page.continuation))
+                Ok((listed, page.skipped, page.continuation))
             }
         }
     }

@@ -18,4 +18,10 @@ pub(super) enum RelationFault {
     )]
     #[fault(InvalidInput, "PAT-CK-3")]
     OtherKey,
+    #[error(
+        "the store can neither represent some rows that may be parts nor return their keys; correct or delete them with another program, and delete the parent \
+         again"
+    )]
+    #[fault(EntityMismatch)]
+    Omitted,
 }

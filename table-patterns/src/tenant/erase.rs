@@ -15,7 +15,7 @@ use crate::copies::{REFERENCE_PREFIX, source_in};
 use crate::deletion::delete_rows;
 use crate::feed::FEEDS;
 use crate::index::{EntriesLeft, Finding};
-use crate::omitted::{Unreadable, WholePage};
+use crate::omitted::{self, Unreadable, WholePage};
 use crate::outbox::registry::{self, REGISTRY, kept};
 use crate::outbox::rows::Pending;
 use crate::outbox::{OUTBOX_PREFIX, POISON_PREFIX};
@@ -56,10 +56,12 @@ pub struct Erased {
 impl Tenant {
     /// Erases the tenant: its rows, the remote rows derived from them, its registrations and its blobs. A final pass then reads everything again, including all
     /// remote indexes. Rows can remain because a late writer or worker has added them, or because another tool has deleted entities without their index rows.
-    /// The erasure then runs again, for at most three passes in total. The later passes also remove remote entries whose entities no longer exist or cannot be
-    /// read. Remote index rows that cannot be read are reported in [`Erased::unreadable`], and remain. Rows of the tenant's partitions that pages
-    /// [omit](table_core::query::Page::skipped) are deleted if the store returns their keys, except recorded steps and references to holders of copies, which
-    /// name other rows. If such rows remain, the erasure fails.
+    /// The erasure then runs again, for at most three passes in total. The later passes also remove entries of remote indexes whose entities no longer exist or
+    /// cannot be read. If another program has written such an entity with properties of wrong types, references to it in partitions outside the tenant remain.
+    /// Remote index rows that cannot be read are reported in [`Erased::unreadable`], and remain. Rows of the tenant's partitions that pages
+    /// [omit](table_core::query::Page::skipped) are deleted if the store returns their keys, except entities that hold copies, recorded steps, and references
+    /// to holders of copies, because the names of the rows elsewhere that belong to them are unknown. If such rows remain, the erasure fails with the key of
+    /// one of them.
     ///
     /// Partitions with an outbox remain registered for two hours, marked as erased, because running programs rely on the registrations for an hour, and the
     /// tenant may return in that time. The registrations contain only the names of the table and of the partition. The first sweep after the two hours
@@ -71,6 +73,7 @@ impl Tenant {
     /// - `InvalidInput` if a type with remote rows is not registered.
     /// - `SchemaMismatch` if a newer program maintains remote rows that this program is unaware of.
     /// - `UpdateConditionNotSatisfied` if rows remain after three passes.
+    /// - `EntityMismatch` or `Corrupted` if copies must be cleared in an entity that the store cannot represent.
     /// - Any error from the stores.
     pub async fn erase(&self) -> Result<Erased> {
         self.check()?;
@@ -78,8 +81,9 @@ impl Tenant {
         let mut erased = Erased::default();
         loop {
             erased.passes += 1;
+            let mut kept = None;
             for place in &self.places {
-                erase_place(place, &mut erased).await?;
+                kept = kept.or(erase_place(place, &mut erased).await?);
                 if erased.passes > 1 {
                     erase_leftovers(place, &mut erased).await?;
                 }
@@ -89,7 +93,11 @@ impl Tenant {
                 return Ok(Erased { unreadable, skipped, ..erased });
             }
             if erased.passes == PASSES {
-                return Err(Error::of(TenantFault::Left(rows)));
+                let error = Error::of(TenantFault::Left(rows));
+                let Some((table, EntityKey { partition_key, row_key })) = kept else { return Err(error) };
+                return Err(error
+                    .with_table(table.as_str())
+                    .with_key(partition_key.as_str(), row_key.as_str()));
             }
         }
     }
@@ -144,17 +152,21 @@ impl Tenant {
     }
 }
 
-async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
+/// Erases the rows, registrations and blobs of a location. Returns the table and the key of a row that remains because it names other rows, and the store does
+/// not return their names.
+async fn erase_place(place: &Place, erased: &mut Erased) -> Result<Option<(TableName, EntityKey)>> {
+    let mut kept = None;
     for table in place.existing().await? {
         // IMPORTANT: the feeds' registrations are read before the rows are deleted. A registration that changes afterwards may belong to a feed created by a
         // late writer, so it is left for the next pass.
         let (feeds, _) = registered(place, FEEDS, &table).await?;
         for range in place.ranges() {
             // IMPORTANT: remote rows are erased first. After a crash, the remaining entities still identify them.
-            erase_rows(place, &table, &range, false, erased).await?;
+            let entity = erase_rows(place, &table, &range, false, erased).await?;
             // Recorded steps and references also identify remote rows. They are erased after the entities, because a reference to a deleted source is needed to
             // clear the copies.
-            erase_rows(place, &table, &range, true, erased).await?;
+            let reserved = erase_rows(place, &table, &range, true, erased).await?;
+            kept = kept.or(entity.or(reserved).map(|key| (table.clone(), key)));
         }
         let feeds = feeds.into_iter().map(|(partition_key, etag)| {
             Ok((registry::key_of(&table, &partition_key)?, IfMatch::ETag(etag)))
@@ -173,7 +185,7 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
             erased.blobs += folder.erase(&place.partitions).await?;
         }
     }
-    Ok(())
+    Ok(kept)
 }
 
 /// Removes remote entries that no row of the tenant identifies, because a worker wrote them late, or another tool has deleted their entities.
@@ -186,24 +198,27 @@ async fn erase_leftovers(place: &Place, erased: &mut Erased) -> Result<()> {
 }
 
 /// Erases either the reserved rows or all other rows in a range of partitions, page by page. Before it erases a page, it removes the remote rows that the
-/// page's rows identify.
+/// page's rows identify. Returns the key of a row that remains because it names other rows, and
+/// the store does not return their names.
 async fn erase_rows(
     place: &Place,
     table: &TableName,
     range: &TextRange,
     is_reserved: bool,
     erased: &mut Erased,
-) -> Result<()> {
+) -> Result<Option<EntityKey>> {
     let mut range = all_rows(range.clone());
     if is_reserved && range.partition_key.single().is_some() {
         range.row_key = TextRange::prefix(&RESERVED.to_string());
     }
     let query = Query::new(range);
-    let mut pages = Pages::new(&place.store, table, &query);
-    while let Some(WholePage { page, mut unreadable }) = none_if_missing(pages.next_whole().await)? {
-        // A row that the store cannot represent can be deleted. If it is an entity, the next pass finds its remote rows by its partition. Steps and references
-        // remain, and the erasure fails, because the rows that they name are unknown.
-        unreadable.retain(|row| !names_rows(row.key.row_key.as_str()));
+    let (mut pages, mut kept) = (Pages::new(&place.store, table, &query), None);
+    while let Some(WholePage { page, unreadable }) = none_if_missing(pages.next_whole().await)? {
+        // A row that the store cannot represent can be deleted. If it is an entity, the next pass finds its index rows in other partitions by its partition.
+        // Holders of copies, steps and references remain, and the erasure fails, because the rows that they name are unknown.
+        let (named, unreadable): (Vec<_>, Vec<_>) =
+            unreadable.into_iter().partition(|row| names_rows(place, row));
+        kept = kept.or_else(|| named.into_iter().next().map(|row| row.key));
         let rows: Vec<_> = page.rows.iter().chain(unreadable.iter().map(Unreadable::entity)).collect();
         erased.remote_rows += if is_reserved {
             erase_named(place, table, &rows).await?
@@ -215,12 +230,15 @@ async fn erase_rows(
         keys.retain(|key| key.row_key.is_reserved() == is_reserved);
         erased.rows += delete(place, table, keys).await?;
     }
-    Ok(())
+    Ok(kept)
 }
 
-/// Returns `true` for a RowKey of a recorded step or of a reference to a holder of copies.
-fn names_rows(row_key: &str) -> bool {
-    [OUTBOX_PREFIX, POISON_PREFIX, REFERENCE_PREFIX].iter().any(|prefix| row_key.starts_with(prefix))
+/// Returns `true` for a recorded step, a reference to a holder of copies, and an entity that holds copies. A holder names its sources, whose partitions contain
+/// references to it.
+fn names_rows(place: &Place, row: &Unreadable) -> bool {
+    let is_reserved = |prefix: &&str| row.key.row_key.as_str().starts_with(*prefix);
+    [OUTBOX_PREFIX, POISON_PREFIX, REFERENCE_PREFIX].iter().any(is_reserved)
+        || place.member(row.entity()).is_some_and(|member| member.holds_copies())
 }
 
 /// Removes the remote rows derived from the entities in `rows`.
@@ -279,8 +297,17 @@ async fn registered(
             Partitions::Is(text) => {
                 let partition_key = PartitionKey::new(text.as_str())?;
                 let key = registry::key_of(table, &partition_key)?;
-                let entry = match store.get(&registry, &key, &Select::All).await {
+                let mut entry = store.get(&registry, &key, &Select::All).await;
+                if entry.as_ref().is_err_and(omitted::is_unreadable) {
+                    // The registration has no properties that an erasure needs.
+                    entry = store.get(&registry, &key, &omitted::identity()).await;
+                }
+                let entry = match entry {
                     Err(error) if error.is_table_not_found() => None,
+                    Err(error) if omitted::is_unreadable(&error) => {
+                        skipped += 1;
+                        None
+                    }
                     entry => entry?.filter(|entry| !registry::is_erased(entry.row.view())),
                 };
                 found.extend(entry.map(|entry| (partition_key, entry.etag)));

@@ -152,7 +152,7 @@ pub(super) enum TenantFault {
     #[fault(SchemaMismatch)]
     Newer { entity: &'static str, part: String },
     #[error(
-        "{0} rows are left after three passes; stop the writers of the tenant, delete rows that the store cannot represent with another program, and erase it again"
+        "{0} rows are left after three passes; stop the writers of the tenant, correct rows that the store cannot represent with another program, and erase it again"
     )]
     #[fault(UpdateConditionNotSatisfied)]
     Left(u64),

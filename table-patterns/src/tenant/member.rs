@@ -76,6 +76,11 @@ pub(super) trait Member: Send + Sync {
         false
     }
 
+    /// Returns `true` if entities of this type hold copies of other entities. The partitions of these entities contain references to the holders.
+    fn holds_copies(&self) -> bool {
+        false
+    }
+
     /// Checks that this program is aware of all rows in other partitions or tables that the stored schema declares.
     ///
     /// # Errors

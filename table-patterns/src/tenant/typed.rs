@@ -200,6 +200,10 @@ where
         remote_indexes::<E>().next().is_some() || self.copies().is_some()
     }
 
+    fn holds_copies(&self) -> bool {
+        self.copies().is_some() && E::SCHEMA.keeps.iter().any(|kept| kept.starts_with("copies_from "))
+    }
+
     fn check_known(&self) -> BoxFuture<'_, Result<()>> {
         newer::check(self.0.table()).boxed()
     }
@@ -227,7 +231,8 @@ where
 
     fn erase<'a>(&'a self, key: &'a EntityKey, row: &'a Row) -> BoxFuture<'a, Result<u64>> {
         async move {
-            // The remote rows of an unreadable entity cannot be computed. The next pass finds them by the entity's partition.
+            // The remote rows of an unreadable entity cannot be computed. The next pass finds its index rows by the entity's partition. If it holds copies,
+            // the references to it in partitions outside the tenant remain.
             let entity: E = match read_as(key, row) {
                 Err(error) if Failure::of(&error) == Failure::Lasting => return Ok(0),
                 read => read?,

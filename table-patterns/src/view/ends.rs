@@ -27,9 +27,9 @@ pub(super) struct Ends(BTreeMap<String, Cursor>);
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Adds the ends of one page of feeds to `ends`, except feeds that cannot be read. The page begins at `from`, has at most `most` partitions, and is in
-    /// registry order. Returns the continuation if more partitions follow. If the view has missed changes in a partition, reports the gap and moves the view's
-    /// cursor to the end, because the feed cannot be followed from the old cursor. If the registry marks a feed as quiet but the feed's head does not, removes
-    /// the mark from the registry.
+    /// registry order. Returns the number of registrations whose keys the store does not return, and the continuation if more partitions follow. If the view has
+    /// missed changes in a partition, reports the gap and moves the view's cursor to the end, because the feed cannot be followed from the old cursor. If the
+    /// registry marks a feed as quiet but the feed's head does not, removes the mark from the registry.
     ///
     /// # Errors
     /// `IndexNotReady` if older programs may still write without the feed, because neither the rebuild nor the feed would contain their changes.
@@ -38,12 +38,12 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         ends: &mut Ends,
         from: Option<&Continuation>,
         most: usize,
-    ) -> Result<Option<Continuation>> {
+    ) -> Result<(u64, Option<Continuation>)> {
         if feed::is_announced(&self.source).await? {
             let fault = ViewFault::AnnouncedFeed(V::Source::SCHEMA.entity);
             return Err(Error::of(fault).with_table(self.source.name()?.as_str()));
         }
-        let (partitions, next) = self.feed().listed_page(self.source.name()?, from, most).await?;
+        let (partitions, skipped, next) = self.feed().listed_page(self.source.name()?, from, most).await?;
         let read = partitions.into_iter().map(|listed| async move {
             let end = self.usable_end(&listed).await;
             let Listed { partition_key, .. } = listed;
@@ -56,7 +56,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let read: Vec<_> = requests::in_order(read, CONCURRENCY).await?;
         let left = MOST.saturating_sub(ends.0.len());
         ends.0.extend(read.into_iter().flatten().take(left));
-        Ok(next)
+        Ok((skipped, next))
     }
 
     /// Returns the end of a partition's feed. If the view has missed changes in the partition, first reports the gap and moves the view's cursor to the end. If

@@ -68,11 +68,13 @@ pub struct RebuildProgress {
     /// The number of entities that were set aside because they cannot be applied; see [`ViewTable::poison`](crate::view::ViewTable::poison).
     #[serde(default)]
     pub failed: u64,
-    /// The number of rows of any type that pages of the source, or of the view's lists of partitions, [omit](table_core::query::Page::skipped) and whose keys
-    /// the store does not return, such as items that other programs wrote to Cosmos DB. If such a row was applied earlier, or if the store returns the key of an
-    /// entity that it cannot represent, the entity is set aside, and the view keeps its last valid version.
+    /// The number of rows of any type that pages of the source, of the registry of feeds, or of the view's lists of partitions
+    /// [omit](table_core::query::Page::skipped) and whose keys the store does not return, such as items that other programs wrote to Cosmos DB. If such a row
+    /// was applied earlier, or if the store returns the key of an entity that it cannot represent, the entity is set aside, and the view keeps its last valid
+    /// version.
     ///
-    /// Also counts the entities' records in the view's table that pages omit. The sums in the partitions with these records are not recounted.
+    /// Also counts the entities' records in the view's table that pages omit. The sums in the partitions with these records, or with records that cannot be
+    /// decoded, are not recounted. The changes in a feed whose registration is omitted are not followed.
     #[serde(default)]
     pub skipped: u64,
 }

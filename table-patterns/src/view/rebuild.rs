@@ -80,7 +80,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     }
 
     /// Sets the number of rows per step, at most one page; 1,000 by default. A rebuild begins with steps that read the ends of the feeds, at most `rows` feeds
-    /// per step. The [progress](RebuildPosition::progress) does not change during these steps.
+    /// per step. During these steps, only [`skipped`](RebuildProgress::skipped) changes in the [progress](RebuildPosition::progress).
     pub const fn page(mut self, rows: usize) -> Self {
         self.page = rows;
         self
@@ -211,7 +211,9 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     /// IMPORTANT: the ends are read and the reports are marked before the first row is read, so both precede every change that the rebuild could miss.
     async fn read_ends(&self, position: &mut RebuildPosition) -> Result<()> {
         let (from, most) = (position.listed.take(), self.page.clamp(1, 1_000));
-        position.listed = self.view.read_ends(&mut position.ends, from.as_ref(), most).await?;
+        let (skipped, next) = self.view.read_ends(&mut position.ends, from.as_ref(), most).await?;
+        position.progress.skipped += skipped;
+        position.listed = next;
         if position.listed.is_none() {
             let mark = Uuid::new_v4().simple().to_string();
             position.mark = self.view.mark_reports(&mark).await?.then_some(mark);

@@ -38,7 +38,7 @@ struct Records {
     sums: BTreeMap<String, Totals>,
     /// The keys of the rows put by entities. Such rows contain no sums.
     put: BTreeSet<String>,
-    /// The number of records that the store cannot represent.
+    /// The number of records that cannot be read, including those that the store cannot represent.
     omitted: u64,
 }
 
@@ -80,7 +80,7 @@ fn totals(amounts: &Amounts) -> Totals {
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Corrects the sums in one partition of the view. If no record contributes to a row, its sums become 0. Returns the number of corrected rows. Changes
-    /// nothing if the store cannot represent one of the records.
+    /// nothing if one of the records cannot be read.
     pub(super) async fn recount(&self, place: &PartitionKey) -> Result<usize> {
         let (mut corrected, mut race) = (0, self.retry.start(RACE));
         loop {
@@ -223,13 +223,16 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows)
     }
 
-    /// Returns the totals of the records in one partition: the current totals or, if `recount` is given, the totals at the start of that recount. Ignores
-    /// unreadable records. An entity with such a record is set aside when it is applied.
+    /// Returns the totals of the records in one partition: the current totals or, if `recount` is given, the totals at the start of that recount. Counts
+    /// unreadable records as omitted. An entity with such a record is set aside when it is applied.
     async fn records(&self, place: &PartitionKey, recount: Option<&String>) -> Result<Records> {
         let query = Query::new(KeyRange::rows(place.as_str(), TextRange::prefix(BY)));
-        let mut records = Records::default();
+        let (mut records, mut damaged) = (Records::default(), 0);
         let omitted = self.each(&query, |entity| {
-            let Ok(Share { rows, mut sums, cuts }) = Share::read(entity.row) else { return Ok(()) };
+            let Ok(Share { rows, mut sums, cuts }) = Share::read(entity.row) else {
+                damaged += 1;
+                return Ok(());
+            };
             records.put.extend(rows);
             let cuts = cuts.into_iter().filter(|(_, cut)| Some(&cut.id) == recount);
             sums.extend(cuts.map(|(row, cut)| (row, cut.amounts)));
@@ -241,7 +244,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             }
             Ok(())
         });
-        records.omitted = omitted.await?;
+        records.omitted = omitted.await? + damaged;
         Ok(records)
     }
 

@@ -45,6 +45,12 @@ pub(super) enum WideFault {
     #[fault(EntityMismatch, "PAT-WIDE-4")]
     Missing(usize),
     #[error(
+        "parts of the wide entity are missing, or the store can neither represent them nor return their keys; correct or delete such rows with another program, and \
+         read the entity again"
+    )]
+    #[fault(EntityMismatch, "PAT-WIDE-4")]
+    Omitted,
+    #[error(
         "part {0:02} of the wide entity has no `WriteId` and was not written by `WideTable`; write the whole entity again"
     )]
     #[fault(EntityMismatch, "PAT-WIDE-4")]

@@ -99,7 +99,7 @@ async fn read<S: TableStore>(
     let mut found: Vec<Option<Part>> = (0..parts).map(|_| None).collect();
     // Without the parts that the store cannot represent, the entity would seem not to exist.
     let is_part = |row: &EntityKey| part_of(key, row.row_key.as_str()).is_some();
-    every_row(store, table, &query, is_part, |entity| {
+    let skipped = every_row(store, table, &query, is_part, |entity| {
         // Rows of other entities, such as `2014_01_07`, can lie between the parts.
         let Some(at) = part_of(key, entity.row_key) else { return Ok(()) };
         let write = property::read::<Option<Uuid>>(entity.row, WRITE_ID, &mut 0).map_err(|error| {
@@ -117,6 +117,10 @@ async fn read<S: TableStore>(
         Ok(())
     })
     .await?;
+    if skipped > 0 && found.iter().any(Option::is_none) {
+        let error = Error::of(WideFault::Omitted).with_table(table.as_str());
+        return Err(error.with_key(key.partition_key.as_str(), key.row_key.as_str()));
+    }
     Ok(found)
 }
 

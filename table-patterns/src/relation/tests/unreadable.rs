@@ -47,3 +47,26 @@ fn pat_ck_3_a_part_that_cannot_be_read_never_outlives_its_owner() {
         }
     }
 }
+
+/// Tests a part whose key the store does not return, so that only its number is known.
+#[test]
+fn pat_ck_3_a_part_whose_key_is_unknown_never_outlives_its_owner() {
+    for year in [0, 1, 4] {
+        let store = FaultyStore::new(Engine::in_memory()).pages_of(3);
+        let employees = block_on(store.entities::<Employee>().create_if_missing()).unwrap();
+        block_on(employees.insert(&ada())).unwrap();
+        for year in 0..5 {
+            block_on(employees.insert_part(key(), &review(year))).unwrap();
+        }
+        let strange = review(year).key_of().unwrap();
+        store.misread(("RowKey", ErrorCode::EntityMismatch), move |_, of| *of == strange);
+        let error = block_on(employees.delete_with_parts(key())).unwrap_err();
+        let owner = ada().key_of().unwrap();
+        let at = (owner.partition_key.as_str(), owner.row_key.as_str());
+        assert_eq!((error.code(), error.key()), (ErrorCode::EntityMismatch, Some(at)), "{year}: {error}");
+        store.heal();
+        assert_eq!(super::rows(&employees).len(), 6, "{year}");
+        block_on(employees.delete_with_parts(key())).unwrap();
+        assert_eq!(super::rows(&employees).len(), 0, "{year}");
+    }
+}

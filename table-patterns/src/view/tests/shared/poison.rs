@@ -11,6 +11,7 @@ use table_core::name::TableName;
 
 use super::{ByDepartment, Member, World, members};
 use crate::faults::Fault;
+use crate::feed::FEEDS;
 use crate::view::record;
 
 /// Creates a department with one member that is set aside.
@@ -195,6 +196,21 @@ fn imp_6_a_rebuild_counts_rows_whose_keys_are_unknown() {
     let rebuilt = block_on(view.rebuild().run()).unwrap();
     assert_eq!((rebuilt.applied, rebuilt.skipped, rebuilt.failed), (4, 1, 0));
     assert_eq!(members(&view, "A"), (4, 120));
+}
+
+#[test]
+fn imp_6_a_rebuild_counts_feeds_whose_registrations_have_unknown_keys() {
+    let world = World::new();
+    let (view, store) = world.follower::<ByDepartment>();
+    ["A", "B", "C"].into_iter().for_each(|department| world.hire(department, 1, 30));
+    store.misread(("RowKey", EntityMismatch), |table, key| {
+        table.as_str() == FEEDS && ["A", "C"].contains(&key.row_key.as_str())
+    });
+    for rows in [1, 1_000] {
+        assert_eq!(block_on(view.rebuild().page(rows).run()).unwrap().skipped, 2, "{rows}");
+    }
+    store.misread(("Table", EntityMismatch), |table, _| table.as_str() == FEEDS);
+    assert_eq!(block_on(view.rebuild().run()).unwrap().skipped, 0);
 }
 
 /// Creates a view with five members, and returns the keys of a member's record and of its list of partitions.
