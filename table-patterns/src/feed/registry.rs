@@ -95,8 +95,8 @@ impl<S: TableStore> Feed<S> {
         listed.into_iter().collect()
     }
 
-    /// Returns one page of a table's listed partitions, at most `most`, in registry order. Also returns the number of
-    /// registrations whose keys the store does not return, and the continuation token for the next page.
+    /// Returns one page of a table's listed partitions, at most `most`, in registry order. Also returns the number of registrations whose keys the store does
+    /// not return, and the continuation token for the next page.
     pub(crate) async fn listed_page(
         &self,
         table: &TableName,

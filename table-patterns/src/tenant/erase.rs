@@ -198,8 +198,7 @@ async fn erase_leftovers(place: &Place, erased: &mut Erased) -> Result<()> {
 }
 
 /// Erases either the reserved rows or all other rows in a range of partitions, page by page. Before it erases a page, it removes the remote rows that the
-/// page's rows identify. Returns the key of a row that remains because it names other rows, and
-/// the store does not return their names.
+/// page's rows identify. Returns the key of a row that remains because it names other rows, and the store does not return their names.
 async fn erase_rows(
     place: &Place,
     table: &TableName,
