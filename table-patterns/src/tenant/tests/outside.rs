@@ -4,11 +4,11 @@ use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
-use table_core::query::{KeyRange, Query};
+use table_core::query::{EntityRef, KeyRange, Query};
 use table_core::queue::QueueName;
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
-use table_core::{Entity, ErrorCode};
+use table_core::{Entity, ErrorCode, ValueRef};
 
 use crate::EntityStore;
 use crate::copies::{CopyRelation, OnDelete, REFERENCE_PREFIX};
@@ -69,8 +69,11 @@ impl CopyRelation for Ordered {
 fn references(engine: &Engine) -> Vec<String> {
     let (table, query) = (TableName::new("Products").unwrap(), Query::new(KeyRange::ALL));
     let page = block_on(engine.query(&table, &query, None)).unwrap();
-    let keys = page.rows.iter().map(|row| row.row_key.to_owned());
-    keys.filter(|key| key.starts_with(REFERENCE_PREFIX) && key.contains("contoso")).collect()
+    let is_holder = |row: &EntityRef<'_>| {
+        matches!(row.row.find("HolderPartition", &mut 0), Ok(Some(ValueRef::String("contoso"))))
+    };
+    let rows = page.rows.iter().filter(|row| row.row_key.starts_with(REFERENCE_PREFIX));
+    rows.filter(is_holder).map(|row| row.row_key.to_owned()).collect()
 }
 
 #[test]
