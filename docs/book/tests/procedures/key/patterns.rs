@@ -161,7 +161,7 @@ async fn orders_with_an_invoice_and_a_remote_index_get_a_key_in_another_table() 
     let new = shop.open::<OrderOfDay>().await?;
 
     page.step("Scan the old rows, and `insert` each as the new entity.");
-    page.step("open each blob with a `LargeTable` of the old type, and insert the new entity and the content with a `LargeTable` of the new type.");
+    page.step("Open each blob with a `LargeTable` of the old type, and insert the new entity and the content with a `LargeTable` of the new type.");
     for most in [25, usize::MAX, usize::MAX] {
         shop.copy(&new, most).await?;
     }

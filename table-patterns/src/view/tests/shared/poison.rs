@@ -202,7 +202,9 @@ fn imp_6_a_rebuild_counts_rows_whose_keys_are_unknown() {
 fn imp_6_a_rebuild_counts_feeds_whose_registrations_have_unknown_keys() {
     let world = World::new();
     let (view, store) = world.follower::<ByDepartment>();
-    ["A", "B", "C"].into_iter().for_each(|department| world.hire(department, 1, 30));
+    for department in ["A", "B", "C"] {
+        world.hire(department, 1, 30);
+    }
     store.misread(("RowKey", EntityMismatch), |table, key| {
         table.as_str() == FEEDS && ["A", "C"].contains(&key.row_key.as_str())
     });
