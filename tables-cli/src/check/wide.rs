@@ -94,25 +94,21 @@ async fn finish(
     (key, parts): (EntityKey, Parts),
     found: &mut impl AsyncFnMut(WideFinding) -> Result<()>,
 ) -> Result<()> {
-    let (mut first, mut omitted) = (fault(&parts), 0);
+    let mut first = fault(&parts);
     for _ in 0..ATTEMPTS {
         if first.is_none() {
             return Ok(());
         }
-        let parts;
-        (parts, omitted) = read(store, table, &key).await?;
-        first = fault(&parts);
+        first = fault(&read(store, table, &key).await?);
     }
     match first {
-        // The part may be one of the rows that the store omits, which the check counts.
-        Some((_, true)) if omitted > 0 => Ok(()),
         Some((part, is_missing)) => found(WideFinding { key, part, is_missing }).await,
         None => Ok(()),
     }
 }
 
-/// Reads all parts of one entity. Returns the parts, and the number of rows among them that the store omits.
-async fn read(store: &DynTableStore, table: &TableName, key: &EntityKey) -> Result<(Parts, u64)> {
+/// Reads all parts of one entity.
+async fn read(store: &DynTableStore, table: &TableName, key: &EntityKey) -> Result<Parts> {
     let base = key.row_key.as_str();
     let keys = KeyRange::rows(key.partition_key.as_str(), TextRange::prefix(&format!("{base}_")));
     let mut pages = Pages::new(store, table, query(keys));
@@ -124,7 +120,7 @@ async fn read(store: &DynTableStore, table: &TableName, key: &EntityKey) -> Resu
             }
         }
     }
-    Ok((parts, pages.omitted()))
+    Ok(parts)
 }
 
 /// Returns an error if a selection contains some parts of a wide entity, but not all of them.
@@ -159,8 +155,7 @@ async fn refuse_some(
     table: &TableName,
     (key, some): (&EntityKey, usize),
 ) -> Result<()> {
-    let (parts, _) = read(store, table, key).await?;
-    let all = parts.len();
+    let all = read(store, table, key).await?.len();
     if all <= some {
         return Ok(());
     }
