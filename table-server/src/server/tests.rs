@@ -251,7 +251,7 @@ async fn sas_11_and_asas_5_an_upload_that_its_signature_does_not_permit_takes_no
         (("POST work/messages", ""), signature::of_queue(QueuePermissions::ADD), 503),
         (("PUT work?comp=acl", ""), signature::of_queue(QueuePermissions::ADD), 403),
         (("GET work/messages", ""), signature::of_queue(QueuePermissions::PROCESS), 404),
-        (("PUT work/foo", ""), signature::of_queue(QueuePermissions::READ), 404),
+        (("PUT work/foo", ""), signature::of_queue(QueuePermissions::READ), 400),
     ];
     let asking = async {
         // This upload takes the only permit.

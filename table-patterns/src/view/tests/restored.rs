@@ -11,6 +11,7 @@ use table_core::operation::OperationKind;
 use table_core::query::{KeyRange, Query};
 use table_core::row::Row;
 use table_core::store::TableStore;
+use table_core::table::LAYOUTS;
 
 use super::kit::Company;
 use crate::converge;
@@ -150,6 +151,8 @@ proptest! {
             company.catch_up();
             replace_all(&company.engine, &tables);
         } else {
+            // The stored schemas are the same at each of the moments.
+            tables.push(captured(&company.engine, LAYOUTS));
             company = Company::on(restored(&tables), |store| store);
         }
         let (sales, table) = (PartitionKey::new("Sales").unwrap(), company.employees.table().name().unwrap());
