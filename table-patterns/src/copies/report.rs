@@ -17,7 +17,8 @@ pub struct CopiesReport {
     /// [`settle_copies`](crate::Entities::settle_copies). Several reports may contain the same entity.
     pub failed: Vec<(EntityKey, Error)>,
     /// The number of rows that pages [omit](table_core::query::Page::skipped) and whose keys the store does not return, such as items that other programs wrote
-    /// to Cosmos DB. Includes the pages that earlier runs of an unfinished pass have read. A row counts once for each relation. If the store returns the key of an entity that it cannot represent, the entity is one of the `failed` instead.
+    /// to Cosmos DB. Includes the pages that earlier runs of an unfinished pass have read. A row counts once for each relation. If the store returns the key of an
+    /// entity that it cannot represent, the entity is one of the `failed` instead.
     pub skipped: u64,
     /// The delay before the next run, if the backfill is not complete. In this case, programs built from an older release may still have requests in flight,
     /// another pass has begun during this run, or the `failed` entities ended the run. The next run continues with the entities after them.

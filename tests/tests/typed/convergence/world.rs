@@ -154,6 +154,7 @@ type Answered = Arc<Mutex<HashMap<EntityKey, Vec<Option<StoredRow>>>>>;
 #[derive(Clone)]
 pub(super) struct Weak {
     engine: Engine,
+    capabilities: Capabilities,
     without: Without,
     answered: Answered,
     answers: Answers,
@@ -204,7 +205,7 @@ impl Weak {
 
 impl TableStore for Weak {
     fn capabilities(&self) -> &Capabilities {
-        self.engine.capabilities()
+        &self.capabilities
     }
 
     async fn create_table(&self, table: &TableName) -> Result<()> {
@@ -263,6 +264,8 @@ pub(super) struct World {
     pub(super) answered: Answered,
     time: Time,
     without: Without,
+    /// `true` if the store supports checks, as the engine does, and `false` as for the service.
+    pub(super) has_checks: bool,
 }
 
 /// A process: the call during which it dies, the responses it receives, and its clock.
@@ -290,7 +293,14 @@ impl World {
     pub(super) fn new(without: Without, queue: Skew) -> Self {
         let time = Time::default();
         let queues = EngineOptions::new().clock(time.skewed(queue)).in_memory();
-        let world = Self { engine: time.engine(), queues, time, answered: Answered::default(), without };
+        let world = Self {
+            engine: time.engine(),
+            queues,
+            time,
+            answered: Answered::default(),
+            without,
+            has_checks: true,
+        };
         let alive = Process::alive();
         block_on(async {
             world.outbox(&alive).create_queues().await?;
@@ -349,7 +359,8 @@ impl World {
         let Self { engine, answered, without, .. } = self;
         let chance = Arc::new(Mutex::new(StdRng::seed_from_u64(process.seed)));
         let (engine, answered, answers) = (engine.clone(), answered.clone(), process.answers);
-        process.control.over(Weak { engine, without: *without, answered, answers, chance })
+        let capabilities = Capabilities { checks: self.has_checks, ..engine.capabilities().clone() };
+        process.control.over(Weak { engine, capabilities, without: *without, answered, answers, chance })
     }
 
     fn outbox(&self, process: &Process) -> Through {
