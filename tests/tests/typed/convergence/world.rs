@@ -359,7 +359,8 @@ impl World {
         let Self { engine, answered, without, .. } = self;
         let chance = Arc::new(Mutex::new(StdRng::seed_from_u64(process.seed)));
         let (engine, answered, answers) = (engine.clone(), answered.clone(), process.answers);
-        let capabilities = Capabilities { checks: self.has_checks, ..engine.capabilities().clone() };
+        let mut capabilities = engine.capabilities().clone();
+        capabilities.checks = self.has_checks;
         process.control.over(Weak { engine, capabilities, without: *without, answered, answers, chance })
     }
 
