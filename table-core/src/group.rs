@@ -168,7 +168,8 @@ impl GroupScope for Partition {
 /// A range of a whole partition, such as that of an owner with an empty RowKey, is split into the ranges before and after these rows. Any other range is
 /// returned unchanged.
 ///
-/// A pattern that deletes a group must not read the reserved rows, such as pending intents. Such rows may also far outnumber the other rows of a partition.
+/// IMPORTANT: a pattern that deletes a group must not read the reserved rows, such as pending intents. Such rows may also far outnumber the other rows of a
+/// partition.
 #[doc(hidden)]
 #[must_use]
 pub fn unreserved(range: KeyRange) -> Vec<KeyRange> {

@@ -13,8 +13,8 @@ use crate::statistics::Groups;
 
 /// The published state of an engine. If writes are no longer possible, it also contains the reason.
 pub(crate) struct Shared {
-    /// The flag that marks a closed engine is part of the published state. A single load then returns both the state and the flag, so no reader mistakes the
-    /// empty state of a closed engine for the engine's content.
+    /// IMPORTANT: the flag that marks a closed engine is part of the published state. A single load then returns both the state and the flag, so no reader
+    /// mistakes the empty state of a closed engine for the engine's content.
     state: ArcSwap<State>,
     failure: OnceLock<Error>,
     read_only: bool,

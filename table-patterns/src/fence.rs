@@ -125,8 +125,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 
     /// Changes the schema record and returns it. If the record no longer contains the schema that this program has seen, changes nothing and returns `None`.
     ///
-    /// An earlier schema can be stored again. Times and sightings read before that do not cover programs that wrote in between. Therefore, the record's
-    /// generation must also be unchanged.
+    /// IMPORTANT: an earlier schema can be stored again. Times and sightings read before that do not cover programs that wrote in between. Therefore, the
+    /// record's generation must also be unchanged.
     async fn update_if_seen(
         &self,
         seen: &SchemaRecord,

@@ -260,8 +260,8 @@ async fn write_chain<T: BulkTarget>(
 
 /// Returns the positions and the error of a failed batch. If an index has refused one of the batch's entities, first commits the entities before it.
 ///
-/// If an index also refuses one of these earlier entities, nothing is committed and the original error is returned. The earlier entity may need a unique value
-/// that a later entity in the batch releases.
+/// IMPORTANT: if an index also refuses one of these earlier entities, nothing is committed and the original error is returned. The earlier entity may need a
+/// unique value that a later entity in the batch releases.
 async fn fail<T: BulkTarget>(
     target: &T,
     Link { mut positions, batch }: Link<T::Batch>,

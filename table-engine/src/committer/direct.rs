@@ -8,7 +8,7 @@
 //! - It creates and drops tables.
 //! - It removes the rows of dropped tables from memory.
 //!
-//! Application code, such as a clock, a waker or a log subscriber, must run without the lock, because it may use the engine and may panic.
+//! IMPORTANT: application code, such as a clock, a waker or a log subscriber, must run without the lock, because it may use the engine and may panic.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

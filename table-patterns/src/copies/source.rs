@@ -65,8 +65,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
 
     /// Extends a source's write: adds writes to the holders in the same partition, and an outbox step for holders in other partitions.
     ///
-    /// The source must be read before its references, and its write must be conditional on the version read. Adding a reference also writes the source, so no
-    /// reference is missed.
+    /// IMPORTANT: the source must be read before its references, and its write must be conditional on the version read. Adding a reference also writes the
+    /// source, so no reference is missed.
     ///
     /// # Errors
     /// - `InvalidInput` (PAT-DEN-2), with the holder's key, if the source is deleted while a holder refers to it in a relation with [`OnDelete::Refuse`].

@@ -106,7 +106,7 @@ impl CopyChange {
 
     /// Adds the stored properties that only a newer release knows to the new copy.
     ///
-    /// The transaction must require the entity's version, or insert the entity. It then fails if the entity has changed since that version.
+    /// IMPORTANT: the transaction must require the entity's version, or insert the entity. It then fails if the entity has changed since that version.
     async fn keep_newer(&mut self, place: RowPlace<'_>) -> Result<()> {
         let names = self.newer_properties();
         let Some((owner, row)) = self.after.as_mut().filter(|_| !names.is_empty()) else { return Ok(()) };

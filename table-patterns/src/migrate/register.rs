@@ -27,8 +27,10 @@ impl Kind {
         }
     }
 
-    /// Registers a partition in the target. Call this function before the partition's first row is stored. A crash between the two then leaves a harmless
-    /// registration; in the opposite order, it would leave rows that no follower or sweep finds.
+    /// Registers a partition in the target.
+    ///
+    /// IMPORTANT: call this function before the partition's first row is stored. A crash between the two then leaves a harmless registration; in the opposite
+    /// order, it would leave rows that no follower or sweep finds.
     pub(crate) async fn register<S: TableStore + Clone>(
         self,
         store: &S,

@@ -14,8 +14,8 @@ pub const POISON_PREFIX: &str = "\u{FFFC}poison_";
 
 /// The `RowKey` of an outbox row.
 ///
-/// Anyone who can write to the queue can send a message that refers to any row in any table. This type accepts only keys of outbox rows. No message can
-/// therefore make a worker claim, move or delete an entity or a row of another pattern.
+/// IMPORTANT: anyone who can write to the queue can send a message that refers to any row in any table. This type accepts only keys of outbox rows. No message
+/// can therefore make a worker claim, move or delete an entity or a row of another pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct OutboxKey(RowKey);
 

@@ -156,8 +156,8 @@ impl Group {
 
     /// Adds all operations of a unit of work. If the group is sealed or refuses an operation, adds nothing and returns `None`.
     ///
-    /// A group refuses steps for an entity if an earlier member already records steps for it. The version of a step is the Timestamp of its row, and all rows
-    /// in one transaction have the same Timestamp. Workers could not tell the entity's later change from its earlier one.
+    /// IMPORTANT: a group refuses steps for an entity if an earlier member already records steps for it. The version of a step is the Timestamp of its row, and
+    /// all rows in one transaction have the same Timestamp. Workers could not tell the entity's later change from its earlier one.
     pub(crate) fn join(
         &self,
         operations: &[Operation],
