@@ -1,4 +1,5 @@
-//! The entity type under test, which declares every pattern. If a run does not use a pattern, the fields of that pattern stay empty.
+//! The entity type under test, which declares every pattern. If a run does not use a pattern, the fields of that pattern stay empty. The feed is part of every
+//! run.
 
 use table_core::selection::{Point, Selection};
 use table_core::{Entity, EntitySet, Result, TableEntity};

@@ -9,7 +9,6 @@ pub enum Pattern {
     IndexElsewhere,
     UniqueElsewhere,
     ListElsewhere,
-    Feed,
     View,
     Participant,
     Parts,
@@ -20,14 +19,13 @@ pub enum Pattern {
     Series,
 }
 
-pub const ALL: [Pattern; 15] = [
+pub const ALL: [Pattern; 14] = [
     Pattern::Index,
     Pattern::Unique,
     Pattern::List,
     Pattern::IndexElsewhere,
     Pattern::UniqueElsewhere,
     Pattern::ListElsewhere,
-    Pattern::Feed,
     Pattern::View,
     Pattern::Participant,
     Pattern::Parts,

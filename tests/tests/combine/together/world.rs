@@ -222,11 +222,7 @@ impl World {
             store
         };
         let tickets = store.entities_with_outbox::<Ticket, _>(outbox).with_runtime(process.runtime.clone());
-        let tickets = if self.has(Pattern::Feed) || self.has(Pattern::View) {
-            tickets.with_feed(process.feed.clone())
-        } else {
-            tickets
-        };
+        let tickets = tickets.with_feed(process.feed.clone());
         match &process.grant {
             Some(grant) => tickets.with_grant(grant).unwrap(),
             None => tickets,
@@ -357,9 +353,7 @@ impl World {
                 self.find(&tickets, known).await;
             }
         });
-        if self.has(Pattern::Feed) {
-            self.check_feed(model, changes);
-        }
+        self.check_feed(model, changes);
         if self.has(Pattern::Participant) {
             let trail = block_on(self.engine.table::<Audit>().query(Audit::rows(TENANT)).collect()).unwrap();
             for number in 0..crate::together::run::NUMBERS {

@@ -42,6 +42,7 @@ impl Run {
             tickets.backfill::<TicketQueues>().assume_no_older_programs().run().await.unwrap();
             tickets.backfill::<TicketBadges>().assume_no_older_programs().run().await.unwrap();
             tickets.backfill::<TicketTags>().assume_no_older_programs().run().await.unwrap();
+            assert_eq!(tickets.backfill_feed().assume_no_older_programs().run().await.unwrap(), None);
             tickets.backfill_copies().assume_no_older_programs().run().await.unwrap();
             // Patterns that were added later apply only to new writes. The old tickets are therefore deleted.
             for number in [0, 1] {
