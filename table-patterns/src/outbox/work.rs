@@ -32,8 +32,7 @@ pub(crate) enum Work {
     Inline { table: TableName, partition_key: PartitionKey, text: String, seal: Option<String>, tried: Tried },
 }
 
-/// The progress of a message whose partition has more rows than one delivery can process. It is recorded in the message. Earlier releases ignore it and start
-/// at the first row.
+/// The progress of a message whose partition has more rows than one delivery can process. It is recorded in the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
     /// The key of the row after which the next delivery starts. `None` if it starts at the first row.

@@ -43,7 +43,6 @@ pub struct PoisonEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The number of started attempts. For an unreadable message, the number of deliveries.
-    #[serde(alias = "DequeueCount")]
     pub attempts: u32,
     /// The time when the work was moved to the poison queue, in [ticks](table_core::ticks).
     pub at: u64,
@@ -319,8 +318,8 @@ struct Aside {
 
 impl PoisonEntry {
     /// Returns the text of the entry in the poison queue. Usually, the text contains the work as a JSON string, whose quotation marks are escaped. If that is
-    /// too large (QUE-6), the text is the work itself with the additional property `SetAside`, which workers and earlier releases ignore. If even that is too
-    /// large, the text is the unchanged work. In this way, an entry can be written for any work.
+    /// too large (QUE-6), the text is the work itself with the additional property `SetAside`, which workers ignore. If even that is too large, the text
+    /// is the unchanged work. In this way, an entry can be written for any work.
     fn text(&self) -> Result<String> {
         let written = |text: serde_json::Result<String>| {
             text.map(|text| portable(&text)).map_err(|error| Error::of(WorkFault::Poison(error)))

@@ -160,7 +160,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             Step::Write { table: target, key, write, guarded } => {
                 let origin = match (guarded, version) {
                     (true, Some(version)) => Some(Origin::new(table, partition_key, source, version)),
-                    // A guarded step has no version if it was recorded by an earlier release, or copied from a store with more precise Timestamps.
+                    // A guarded step has no version if it was copied from a store with more precise Timestamps.
                     (true, None) => {
                         timestamp_order::require(self.outbox.store())?;
                         None
