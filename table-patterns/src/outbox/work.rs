@@ -117,18 +117,16 @@ impl Work {
         let unreadable = |error: Error| Error::of(WorkFault::Place(error));
         let table = TableName::new(&text.table).map_err(unreadable)?;
         let partition_key = PartitionKey::new(text.partition_key).map_err(unreadable)?;
-        Ok(match text.row_key {
-            Some(row_key) => {
-                let row_key = OutboxKey::of(RowKey::new(row_key).map_err(unreadable)?)
-                    .ok_or_else(|| Error::of(WorkFault::OtherRow))?;
-                Self::Row(Place { table, partition_key, row_key })
-            }
-            None => {
-                let after = text.after.map(RowKey::new).transpose().map_err(unreadable)?;
-                let progress = Progress { after, later: text.later, continued: text.continued.unwrap_or(0) };
-                Self::Partition { table, partition_key, progress }
-            }
-        })
+        if let Some(row_key) = text.row_key {
+            let row_key = OutboxKey::of(RowKey::new(row_key).map_err(unreadable)?)
+                .ok_or_else(|| Error::of(WorkFault::OtherRow))?;
+            return Ok(Self::Row(Place { table, partition_key, row_key }));
+        }
+        let after = text.after.map(RowKey::new).transpose().map_err(unreadable)?;
+        // Without a row to start after, the message would stay as it is, and be delivered without end.
+        let later = text.later.filter(|_| after.is_some());
+        let progress = Progress { after, later, continued: text.continued.unwrap_or(0) };
+        Ok(Self::Partition { table, partition_key, progress })
     }
 }
 
