@@ -32,8 +32,7 @@ pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 /// random number.
 const CLOSING: &str = "closing";
 
-/// The word before a pass's identity in a recorded resume position. Older releases ignore the identity, and record resume positions without one. A run that
-/// continues a pass without an identity adds one.
+/// The word before a pass's identity in a recorded resume position.
 const PASS: &str = " pass-";
 
 /// Returns the resume position to record for a new pass that starts at `start`. `number` is a random number, the pass's identity.
@@ -41,7 +40,7 @@ pub(crate) fn new_pass(start: &str, number: u64) -> String {
     format!("{start}{PASS}{number:016x}")
 }
 
-/// Returns the pass identity in a recorded resume position. Returns `None` if an older release began the pass.
+/// Returns the pass identity in a recorded resume position. Returns `None` if older programs are refused but the pass has not begun.
 fn pass_of(recorded: &str) -> Option<&str> {
     recorded.rsplit_once(PASS).map(|(_, pass)| pass)
 }
@@ -80,15 +79,10 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         (note, start): (&str, &str),
         has_older: bool,
     ) -> Result<Fence> {
-        let begun = layout.progress.get(note).filter(|position| is_pass(position));
-        if let Some(position) = begun.filter(|position| pass_of(position).is_some()) {
-            return Ok(Fence::Passed(position.clone()));
+        if let Some(passed) = passed(Some(layout), note) {
+            return Ok(passed);
         }
         let start = new_pass(start, self.retry.runtime().random());
-        if begun.is_some() {
-            let layout = self.update_if_seen(layout, |layout| identify(layout, note, &start)).await?;
-            return Ok(passed(layout.as_ref(), note).unwrap_or(Fence::Waits(AGAIN)));
-        }
         if has_older {
             return self.fence(layout, note, &start).await;
         }
@@ -144,12 +138,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     }
 }
 
-/// Returns `true` if a recorded string is a resume position of a pass, and not a refusal of older programs.
-fn is_pass(recorded: &str) -> bool {
-    !recorded.starts_with(CLOSING)
-}
-
-/// Returns [`Fence::Passed`] with the recorded pass. Returns `None` if no pass with an identity is recorded.
+/// Returns [`Fence::Passed`] with the recorded pass. Returns `None` if no pass is recorded.
 fn passed(layout: Option<&SchemaRecord>, note: &str) -> Option<Fence> {
     let position = layout?.progress.get(note)?;
     pass_of(position).map(|_| Fence::Passed(position.clone()))
@@ -188,7 +177,7 @@ pub(crate) fn restart(layout: &mut SchemaRecord, note: &str, start: &str) {
     if !layout.pending.iter().any(|pending| pending == note) {
         layout.pending.push(note.to_owned());
         layout.progress.insert(note.to_owned(), start.to_owned());
-    } else if let Some(position) = layout.progress.get_mut(note).filter(|known| is_pass(known)) {
+    } else if let Some(position) = layout.progress.get_mut(note).filter(|known| pass_of(known).is_some()) {
         start.clone_into(position);
     }
 }
@@ -222,18 +211,8 @@ fn settle(layout: &mut SchemaRecord, note: &str, closing: &str, start: Option<&s
 fn skip(layout: &mut SchemaRecord, note: &str, start: &str) {
     if layout.pending.iter().any(|pending| pending == note) {
         let position = layout.progress.entry(note.to_owned()).or_insert_with(|| start.to_owned());
-        if !is_pass(position) {
+        if pass_of(position).is_none() {
             start.clone_into(position);
         }
-        identify(layout, note, start);
-    }
-}
-
-/// Adds the identity in `start` to a pass that an older release has begun without one.
-fn identify(layout: &mut SchemaRecord, note: &str, start: &str) {
-    let unknown = layout.progress.get_mut(note).filter(|known| is_pass(known) && pass_of(known).is_none());
-    if let (Some(position), Some(pass)) = (unknown, pass_of(start)) {
-        position.push_str(PASS);
-        position.push_str(pass);
     }
 }

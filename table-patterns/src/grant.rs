@@ -28,7 +28,7 @@
 //! - [`assume_no_older_programs`](crate::index::Backfill::assume_no_older_programs) ignores grants.
 //! - If the program itself adds steps for other partitions, they need the outbox's sealing key. The bearer cannot read this key, so workers set the steps
 //!   aside. Index entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds the steps.
-//! - Each sweep sends one query for every partition with a current grant. Sweeps of an earlier release read the partition only while it is not quiet.
+//! - Each sweep sends one query for every partition with a current grant.
 //! - Erasing a [tenant](crate::tenant) ends these queries for the tenant's partitions. Issue another grant when the tenant returns.
 //!
 //! # When not to

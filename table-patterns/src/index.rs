@@ -19,8 +19,7 @@
 //! | list in a blob | as for other lists | as for other lists | `EmployeeDetailsBlob`: name, length and checksum of the blob |
 //!
 //! A list contains whole keys in two cases: if the entity's `PartitionKey` or `RowKey` has several parts that the list's key lacks, or if one of these parts is
-//! not stored as a string. Older releases stored such lists as `EmployeeDetails`, in field order. The next write that changes such a list converts it to whole
-//! keys, and so does a [repair](crate::Entities::check). Convert all lists before you reorder the fields. Older releases refuse whole keys (`EntityMismatch`).
+//! not stored as a string. The order of the struct's fields therefore never affects a stored list.
 //!
 //! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). An empty list has no row.
 //!

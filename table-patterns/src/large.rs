@@ -27,7 +27,6 @@
 //! - A crash can leave an unreferenced blob. [`collect_orphans`](LargeTable::collect_orphans) removes it while writers continue. The collector considers only
 //!   blobs older than the grace period, and a write fails if its upload took more than half of that period. Two assumptions remain: the entity's write reaches
 //!   the store within the other half, and the clocks of collectors differ by less than the grace period.
-//! - Collectors of earlier releases ignore the grace period in a blob's name. Update them before writers use a longer period.
 //!
 //! # Cost
 //! Writing an entity takes the uploads and one request for the row; [`set`](LargeTable::set) reads nothing. Reading the entity takes one request. Each of its

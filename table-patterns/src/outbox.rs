@@ -42,7 +42,7 @@
 //!
 //! # When not to
 //! If the target is in the same partition as the change, write it in the same transaction.
-//! If the work is not triggered by a write, use [`Outbox::enqueue`].
+//! If the work is not triggered by a write, use [`Outbox::enqueue`], which records the intent alone.
 
 pub(crate) mod fault;
 pub mod guard;

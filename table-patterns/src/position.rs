@@ -19,8 +19,8 @@ use crate::omitted::{Unreadable, WholePage, whole_page};
 pub(crate) struct Position {
     range: usize,
     from: Option<Continuation>,
-    /// The hash of the ranges. `None` at the start. Different versions of the standard library may compute different hashes.
-    ranges: Option<u64>,
+    /// The hash of the ranges. 0 at the start. Different versions of the standard library may compute different hashes.
+    ranges: u64,
 }
 
 fn hash(ranges: &[KeyRange]) -> u64 {
@@ -32,8 +32,7 @@ fn hash(ranges: &[KeyRange]) -> u64 {
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let from = self.from.as_ref().map(ToString::to_string).unwrap_or_default();
-        write!(f, "{} {from}", self.range)?;
-        self.ranges.map_or(Ok(()), |ranges| write!(f, " {ranges:016x}"))
+        write!(f, "{} {from} {:016x}", self.range, self.ranges)
     }
 }
 
@@ -54,17 +53,13 @@ impl Position {
         self.range == 0 && self.from.is_none()
     }
 
-    /// Parses a resume position. Any other string means the start. This includes the resume positions of older releases, which contain no hash.
+    /// Parses a resume position. Any other string means the start.
     pub(crate) fn read(text: &str) -> Self {
         let parsed = || -> Option<Self> {
             let mut words = text.split(' ');
             let (range, from, ranges) = (words.next()?, words.next()?, words.next()?);
             let from = if from.is_empty() { None } else { Some(from.parse().ok()?) };
-            Some(Self {
-                range: range.parse().ok()?,
-                from,
-                ranges: Some(u64::from_str_radix(ranges, 16).ok()?),
-            })
+            Some(Self { range: range.parse().ok()?, from, ranges: u64::from_str_radix(ranges, 16).ok()? })
         };
         parsed().unwrap_or_default()
     }
@@ -81,7 +76,7 @@ impl Position {
         ranges: &[KeyRange],
         query: impl Fn(KeyRange) -> Query,
     ) -> Result<PageAt> {
-        let hash = Some(hash(ranges));
+        let hash = hash(ranges);
         let mut at = if self.ranges == hash { self.clone() } else { Self::default() };
         loop {
             let Some(range) = ranges.get(at.range) else { return Ok(PageAt::default()) };

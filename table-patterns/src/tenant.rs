@@ -45,10 +45,10 @@
 //!
 //! # Cost
 //! An export and a count read each row once. An import writes up to 100 rows of a partition per transaction. It then reads imported entities with remote rows,
-//! and settles each of these rows like a worker. If the export may lack index rows in the tenant's partitions, because the schemas differ or an earlier release
-//! wrote it, the import also reads the indexed entities, with a few requests for each entity and index. An erasure reads each row, removes the remote rows one
-//! by one, and deletes the tenant's rows in transactions of 100. Its final verification reads the partitions again, and all remote indexes of the registered
-//! types, including the entries of other tenants.
+//! and settles each of these rows like a worker. If the export may lack index rows in the tenant's partitions, because its schemas differ or are unknown, the
+//! import also reads the indexed entities, with a few requests for each entity and index. An erasure reads each row, removes the remote rows one by one, and
+//! deletes the tenant's rows in transactions of 100. Its final verification reads the partitions again, and all remote indexes of the registered types,
+//! including the entries of other tenants.
 //!
 //! # Bounds
 //! - **Writers.** Stop the tenant's writers during an export, an import and an erasure. A period table dropped during an export is omitted.

@@ -72,8 +72,6 @@
 //!   1,000 partitions with a feed. It no longer detects the restore in a partition whose restored feed has received as many changes as the restore discarded.
 //! - **Recreated tables:** a process that was applying a change while the view's table was deleted and recreated can write the change to the new table. If the
 //!   new view was rebuilt before this write, rebuild it again. To avoid this, stop the followers before you delete the table.
-//! - **Earlier releases:** do not rebuild the view while followers of an earlier release run. If you have done so, rebuild it again once they have stopped.
-//!   These followers keep the contributions for only one recount at a time, so overlapping or interrupted rebuilds can leave wrong sums.
 //! - **Trimming:** a view does not trim feeds. [Trim](crate::feed::Feed::trim) them up to the [position](ViewTable::position) of the slowest view.
 //! - **Row types:** the table belongs to the view, and its schema has a single row type. Source entities are distinguished from other rows in their table by
 //!   key format. Rows and changes with other keys, such as the parts of a wide entity, are ignored.

@@ -44,7 +44,7 @@ pub(crate) trait Naming {
     fn is_named(&self, path: &Path, of: &Self::Of) -> impl Future<Output = Result<bool>> + Send;
 }
 
-/// The garbage collector for the blobs in one folder. The last segment of a blob's name begins with the creation time. The writer's grace period may follow.
+/// The garbage collector for the blobs in one folder. The last segment of a blob's name begins with the creation time and the writer's grace period.
 pub(crate) struct Orphans<'a, N> {
     pub(crate) blobs: &'a dyn ObjectStore,
     /// The folder that contains the blobs.
@@ -90,9 +90,8 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         let segments: Vec<String> = segments.map(|segment| segment.as_ref().to_owned()).collect();
         let (name, of) = segments.split_last()?;
         let (born, rest) = name.split_once('_')?;
-        // Earlier releases wrote names without a grace period.
-        let named = rest.split_once('_').and_then(|(grace, _)| grace.parse().ok()).unwrap_or(0);
-        let claim = Claim { born: born.parse().ok()?, grace: ticks_of(self.grace).max(named) };
+        let (named, _) = rest.split_once('_')?;
+        let claim = Claim { born: born.parse().ok()?, grace: ticks_of(self.grace).max(named.parse().ok()?) };
         Some((self.naming.of(of)?, claim))
     }
 

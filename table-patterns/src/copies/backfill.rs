@@ -47,14 +47,14 @@ impl Side {
     }
 }
 
-/// The first word of the recorded position if a run has found failed entities. Earlier releases ignore the first word.
+/// The first word of the recorded position if a run has found failed entities.
 const CAREFUL: &str = "careful";
 
 /// Formats the position of a pass for the stored schema. A pass in which a run has found failed entities is careful. `skipped` is the number of omitted rows
-/// before the position. It is 0 at the start, whose text has no hash of the ranges. Earlier releases ignore it.
+/// before the position.
 fn format_position(is_careful: bool, position: &Position, skipped: u64) -> String {
     let word = if is_careful { CAREFUL } else { "range" };
-    if skipped == 0 { format!("{word} {position}") } else { format!("{word} {position} {skipped}") }
+    format!("{word} {position} {skipped}")
 }
 
 fn parse_position(text: &str) -> (bool, Position, u64) {

@@ -16,8 +16,7 @@ use crate::copies::declared::Declared;
 use crate::copies::fault::CopyFault;
 use crate::index::{Derived, PATH, RemoteChange};
 
-/// The `RowKey` prefix of the first key in a truncated path, followed by the number of entities that have propagated the change. Older releases mistake it for
-/// the key of the entity in which the change began.
+/// The `RowKey` prefix of the first key in a truncated path, followed by the number of entities that have propagated the change.
 const VISITED: &str = "visited_";
 /// The number of visits to one entity at which a path counts as a cycle. The limit exceeds 1 because entities of several types may have the same key.
 const VISITS: usize = 8;

@@ -17,7 +17,7 @@ use table_core::key::EntityKey;
 pub enum FindingKind {
     /// An entity has no entry in the index.
     Missing,
-    /// The copy of an entity differs from the entity, or a list is still in an older release's format, with the key parts in the struct's field order.
+    /// The copy of an entity differs from the entity, or a repair that was interrupted has left a list marked.
     Stale,
     /// A copy or a list member belongs to an entity that does not exist or no longer has the value.
     Dangling,

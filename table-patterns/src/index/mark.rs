@@ -10,9 +10,8 @@
 //!   the new value.
 //! - If a pass finds a marked row that an entity requires, it rewrites the row, which changes the row's version.
 //!
-//! A marked row remains readable, even by older releases. A property marks a copy, and a space before the members marks a [list](crate::index::list). An older
-//! release rewrites a marked copy, because it differs from the entity, but not a marked list. A row without room for the mark is deleted without one.
-//! `docs/models/backfill.rs` checks this protocol.
+//! A marked row remains readable. A property marks a copy, and a space before the members marks a [list](crate::index::list). A row without room for the mark is
+//! deleted without one. `docs/models/backfill.rs` checks this protocol.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::EntityKey;

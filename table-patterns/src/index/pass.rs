@@ -5,12 +5,11 @@ use std::fmt;
 use crate::index::sweep::Phase;
 use crate::position::Position;
 
-/// The first word of a recorded state with a failed page. Earlier releases do not recognise this word and start the pass from the beginning, so they process
-/// the failed page again. If they continued after the failed page, they could mark the index as complete without the entries of that page.
+/// The first word of a recorded state with a failed page.
 const FAILED: &str = "failed ";
 /// The text between the failed page and the next page in a recorded state.
 const REACHED: &str = " reached ";
-/// The first word of a recorded state that counts entities without an entry. Earlier releases do not recognise this word either.
+/// The first word of a recorded state that counts entities without an entry.
 const ASIDE: &str = "aside ";
 
 /// A page of a pass. Its phase and its position within the phase identify it.
@@ -120,26 +119,6 @@ mod tests {
             ["", "rows", "aside 3", "aside x rows 3  ff", "failed rows 3  ff", "closing 7", "rows x y z"]
         {
             assert_eq!(Pass::read(other), Pass::start(), "{other}");
-        }
-    }
-
-    /// Tests that earlier releases process every page again, because they do not recognize the markers of failures.
-    #[test]
-    fn an_earlier_release_reads_a_pass_with_failures_as_its_start() {
-        let read_before = |text: &str| {
-            let (phase, position) = text.split_once(' ').unwrap_or_default();
-            let phase = if phase == "entities" { Phase::Entities } else { Phase::Rows };
-            (phase, Position::read(position))
-        };
-        for failed in pages(Phase::Entities) {
-            for next in pages(Phase::Entities) {
-                for (aside, failed) in [(0, Some(failed.clone())), (3, Some(failed.clone())), (3, None)] {
-                    let pass = Pass { aside, failed, next: next.clone() };
-                    assert_eq!(read_before(&pass.to_string()), (Phase::Rows, Position::default()));
-                }
-                let pass = Pass { aside: 0, failed: None, next: next.clone() };
-                assert_eq!(read_before(&pass.to_string()), (next.phase, next.position));
-            }
         }
     }
 }

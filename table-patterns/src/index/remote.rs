@@ -178,14 +178,14 @@ impl RemoteChange {
 
     /// Returns the change as text with the fingerprint of the resulting entry. Only programs with the same schema can compare fingerprints.
     pub(crate) fn recorded(&self, entity: &EntitySchema) -> String {
-        let (at, hash) = match &self.fingerprint {
+        let entry = match &self.fingerprint {
             EntryFingerprint::Unknown => return self.to_text(),
-            EntryFingerprint::Nothing => (None, None),
+            EntryFingerprint::Nothing => None,
             EntryFingerprint::Entry { key, hash } => {
-                (self.keys.iter().position(|known| known == key), Some(*hash))
+                self.keys.iter().position(|known| known == key).map(|at| (at, *hash))
             }
         };
-        self.text(Some(Recorded { design: entity.fingerprint().to_string(), at, hash }))
+        self.text(Some(Recorded { design: entity.fingerprint().to_string(), entry }))
     }
 
     fn text(&self, recorded: Option<Recorded>) -> String {
@@ -255,13 +255,10 @@ impl RemoteChange {
 struct Recorded {
     /// The fingerprint of the schema under which the hash was computed.
     design: String,
-    /// The position of the entry's key in the change's `keys`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    at: Option<usize>,
-    /// The hash of the entry's stored values in name order, with canonical NaN and zero. Older releases record `Hash`, which depends on the struct's field
-    /// order, or `Sorted`, which depends on the program's encoding. Each release ignores the hashes of other releases.
-    #[serde(rename = "Stored", default, skip_serializing_if = "Option::is_none")]
-    hash: Option<u64>,
+    /// The position of the entry's key in the change's `keys`, and the hash of the entry's stored values in name order, with canonical NaN and zero. `None` if
+    /// the entity has no entry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entry: Option<(usize, u64)>,
 }
 
 impl Recorded {
@@ -270,13 +267,12 @@ impl Recorded {
         if self.design != entity.fingerprint().to_string() {
             return EntryFingerprint::Unknown;
         }
-        match (self.at, self.hash) {
-            (None, _) => EntryFingerprint::Nothing,
-            (Some(at), Some(hash)) => match keys.get(at) {
+        match self.entry {
+            None => EntryFingerprint::Nothing,
+            Some((at, hash)) => match keys.get(at) {
                 Some(key) => EntryFingerprint::Entry { key: key.clone(), hash },
                 None => EntryFingerprint::Unknown,
             },
-            (Some(_), None) => EntryFingerprint::Unknown,
         }
     }
 }

@@ -7,8 +7,8 @@ use table_core::{Error, Result};
 
 use crate::index::fault::IndexFault;
 
-/// Checks that no declared key of an index row begins with U+FFFC. Called before the row is written. Rows that an older release has stored under such keys can
-/// still be read and removed.
+/// Checks that no declared key of an index row begins with U+FFFC. Called before the row is written. Rows that another tool has stored under such keys can still
+/// be read and removed.
 ///
 /// If an index declares no `PartitionKey`, its rows have the entity's `PartitionKey`, which is not checked.
 ///

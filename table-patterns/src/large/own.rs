@@ -69,7 +69,6 @@ fn is_new(blob: &BlobRef, now: u64) -> bool {
     let mut parts = name.split('_').map(str::parse::<u64>);
     match (parts.next(), parts.next()) {
         (Some(Ok(born)), Some(Ok(grace))) => now.saturating_sub(born) <= grace / 2,
-        // Earlier releases wrote names without a grace period.
         _ => false,
     }
 }

@@ -56,7 +56,8 @@ impl Pending {
     /// Returns the row with its notes. Properties that other programs have added are omitted.
     fn noted(&self) -> Result<Row> {
         let mut writer = RowWriter::with_capacity(4);
-        let numbers = [(PROMPTED, self.prompted), (NOT_BEFORE, Some(self.not_before)), (WAIT, self.wait)];
+        let numbers =
+            [(PROMPTED, self.prompted), (NOT_BEFORE, Some(self.not_before)), (WAIT, Some(self.wait))];
         for (name, value) in numbers {
             if let Some(value) = value {
                 writer.property(name, number(value));

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::outbox::intent::Intent;
 use crate::outbox::registry::{self, Registered};
 use crate::outbox::rows;
-use crate::outbox::seal::{Place, Seals};
+use crate::outbox::seal::Seals;
 use crate::outbox::work::Work;
 use crate::timestamp_order;
 
@@ -165,36 +165,21 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(committed)
     }
 
-    /// Puts an intent directly on the queue. Use this for work that is not triggered by a write (PAT-EC-1). Its guarded steps need an explicit
-    /// [version](Intent::version).
+    /// Records an intent in a partition of an existing table, in a transaction of its own. Use this for work that is not triggered by a write (PAT-EC-1).
+    ///
+    /// Costs the same as a change with an intent: one transaction that inserts the row, and one message.
     ///
     /// # Errors
-    /// `InvalidInput` if a guarded step has no version; `RequestBodyTooLarge` if the JSON exceeds 40 KiB, or the message exceeds 56 KiB. In the message, each
-    /// quotation mark of a payload takes four bytes. If an intent is too large, record it as a row instead.
+    /// Any error from [`record`](Self::record) or [`submit`](Self::submit).
     pub async fn enqueue(
         &self,
         table: &TableName,
         partition_key: &PartitionKey,
         intent: &Intent,
     ) -> Result<()> {
-        let mut work = Work::inline(table, partition_key, intent)?;
-        if let Work::Inline { seal, text, .. } = &mut work {
-            let place = Place { table, partition_key, row_key: "" };
-            *seal = self.seals().seal(self.store(), place, text.as_bytes()).await?;
-        }
-        self.send_work(&work).await
-    }
-
-    /// Returns `true` if an intent from the queue has a valid seal. The seal proves that a program with the outbox's key sent the intent.
-    pub(crate) async fn is_genuine(
-        &self,
-        table: &TableName,
-        partition_key: &PartitionKey,
-        text: &str,
-        seal: Option<&str>,
-    ) -> Result<bool> {
-        let place = Place { table, partition_key, row_key: "" };
-        self.seals().is_genuine(self.store(), place, (text.as_bytes(), seal)).await
+        let mut transaction = Transaction::new(partition_key.clone(), self.store().capabilities().limits)?;
+        self.record(&mut transaction, intent)?;
+        self.submit(table, transaction).await.map(drop)
     }
 
     pub(crate) async fn send_work(&self, work: &Work) -> Result<()> {

@@ -117,8 +117,8 @@ pub(crate) struct Pending {
     pub(crate) attempts: u32,
     /// The time until which workers ignore the row, because it is claimed or because its last attempt failed.
     pub(crate) not_before: u64,
-    /// The length of the wait that ends at `not_before`, in ticks. `None` if an earlier release recorded the wait.
-    pub(crate) wait: Option<u64>,
+    /// The length of the wait that ends at `not_before`, in ticks.
+    pub(crate) wait: u64,
     /// The identifier of the current or last claim.
     pub(crate) claim: Option<String>,
     /// The error of the last attempt.
@@ -160,7 +160,7 @@ impl Pending {
             prompted: number(PROMPTED)?,
             attempts: number(ATTEMPTS)?.map_or(0, |attempts| u32::try_from(attempts).unwrap_or(u32::MAX)),
             not_before: number(NOT_BEFORE)?.unwrap_or(0),
-            wait: number(WAIT)?,
+            wait: number(WAIT)?.unwrap_or(0),
             claim: text_of(CLAIM, TOKEN)?,
             error: text_of(ERROR, ERROR_CHARS)?,
             seal: text_of(SEAL, TOKEN)?,

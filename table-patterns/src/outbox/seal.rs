@@ -59,7 +59,7 @@ impl Key {
     }
 }
 
-/// The location of an intent's JSON, which the seal covers as well. The `RowKey` is empty for an intent in a queue message.
+/// The location of an intent's JSON, which the seal covers as well.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) table: &'a TableName,

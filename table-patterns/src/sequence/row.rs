@@ -36,9 +36,7 @@ pub(super) fn take(
     count: u64,
 ) -> Result<(Range<u64>, Operation)> {
     let next = next(found.as_ref())?;
-    if let Some(other) = owner_of(found.as_ref())?.filter(|known| known != owner) {
-        return Err(Error::of(SequenceFault::OtherOwner { owner: other, entity: owner }));
-    }
+    check_owner(found.as_ref(), owner)?;
     let Some(end) =
         i64::try_from(count).ok().filter(|count| *count > 0).and_then(|count| next.checked_add(count))
     else {
@@ -70,13 +68,14 @@ fn next(found: Option<&StoredRow>) -> Result<i64> {
     }
 }
 
-/// Returns the name of the owning entity type. Returns `None` if no row is stored, or if an earlier release wrote the row without an owner.
-fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
-    let Some(found) = found else { return Ok(None) };
-    Ok(match found.row.view().find(OWNER, &mut 0)? {
-        Some(ValueRef::String(owner)) => Some(owner.to_owned()),
-        _ => None,
-    })
+/// Checks that the stored row, if any, belongs to the entity type.
+fn check_owner(found: Option<&StoredRow>, entity: &'static str) -> Result<()> {
+    let Some(found) = found else { return Ok(()) };
+    let owner = match found.row.view().find(OWNER, &mut 0)? {
+        Some(ValueRef::String(owner)) => owner.to_owned(),
+        _ => String::new(),
+    };
+    if owner == entity { Ok(()) } else { Err(Error::of(SequenceFault::OtherOwner { owner, entity })) }
 }
 
 /// Returns the operation that writes the row. It requires the version that was read.

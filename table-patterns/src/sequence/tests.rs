@@ -189,15 +189,19 @@ fn an_invalid_sequence_is_refused() {
     let none = GaplessSequence::new(&tickets, "ticket").unwrap();
     let none = block_on(none.take(Ticket::partition("contoso"), 0, |_: std::ops::Range<u32>, _| Ok(())));
     assert_eq!(none.unwrap_err().code(), ErrorCode::InvalidInput);
-    let write = |next: i64| {
+    let write_with = |next: i64, owner: Option<&str>| {
         let mut row = RowWriter::new();
         row.property("Next", ValueRef::Int64(next));
+        if let Some(owner) = owner {
+            row.property("Owner", ValueRef::String(owner));
+        }
         let row_key = RowKey::new("\u{FFFC}sequence_ticket").unwrap();
         let operation = Operation { row_key, kind: OperationKind::InsertOrReplace(row.finish()) };
         let contoso = PartitionKey::new("contoso").unwrap();
         let transaction = together(&contoso, [operation], store.capabilities().limits).unwrap();
         block_on(store.submit(&TableName::new("Desk").unwrap(), transaction)).unwrap();
     };
+    let write = |next| write_with(next, Some("Ticket"));
     for (next, code) in
         [(0, ErrorCode::Corrupted), (-1, ErrorCode::Corrupted), (i64::MAX, ErrorCode::InvalidInput)]
     {
@@ -205,6 +209,8 @@ fn an_invalid_sequence_is_refused() {
         let error = insert(&tickets, "a").unwrap_err();
         assert_eq!((error.code(), error.key().is_some()), (code, true), "{next}");
     }
+    write_with(1, None);
+    assert_eq!(insert(&tickets, "a").unwrap_err().code(), ErrorCode::SchemaMismatch);
     assert_eq!(stored(&tickets), [0; 0]);
     // The error contains the last number that can be allocated.
     write(i64::MAX - 1);

@@ -50,13 +50,6 @@ pub(super) enum TenantFault {
     )]
     #[fault(InvalidInput)]
     Part { name: String, from: u64 },
-    #[cfg(feature = "blobs")]
-    #[error(
-        "the blob `{name}` cannot be continued, because the export contains no offsets; begin another import with `Import::resume`, and push the export from the \
-         first part of the blob"
-    )]
-    #[fault(InvalidInput)]
-    NoOffset { name: String },
     #[error("the export has format {found}, but this program supports {known}; update the program")]
     #[fault(FormatTooNew)]
     Format { found: u32, known: u32 },

@@ -164,8 +164,6 @@ impl Import<'_> {
         // IMPORTANT: lines in a push that failed or was dropped are not counted, because they may not be stored.
         let mut pushed = self.pushed;
         self.line = pushed.lines;
-        #[cfg(feature = "blobs")]
-        self.blobs.begin_push();
         let (mut rows, mut end) = (Vec::<(usize, Incoming)>::new(), None);
         for text in lines.lines() {
             self.line += 1;
@@ -256,9 +254,9 @@ impl Import<'_> {
         Ok((to, PartitionKey::new(moved)?))
     }
 
-    /// Parses a row line. Returns the row and the index of the location into which it is imported. Returns `None` for a row that the import derives itself
-    /// (exports of earlier releases contain such rows), and for the guard of a row that moves to another partition. Steps cannot be imported into another
-    /// partition, so such a guard has no use.
+    /// Parses a row line. Returns the row and the index of the location into which it is imported. Returns `None` for a row that the import derives itself (an
+    /// export by a program that does not declare the index contains such rows), and for the guard of a row that moves to another partition. Steps cannot be
+    /// imported into another partition, so such a guard has no use.
     fn incoming(&self, line: &RowLine) -> Result<Option<(usize, Incoming)>> {
         let mut body = read_entity(line.entity.to_string().as_bytes(), Sender::Client)?;
         let from = body.take_key()?;

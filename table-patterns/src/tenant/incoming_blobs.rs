@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::tenant::line::BlobLine;
 use crate::tenant::open_blob::OpenBlob;
 
 /// The blobs for which an import has received parts.
@@ -13,32 +12,12 @@ pub(super) struct IncomingBlobs {
     /// Earlier blobs with parts in the current push, or in failed pushes since the last successful one. If a push is repeated, the parts already written are
     /// skipped.
     closed: BTreeMap<String, OpenBlob>,
-    /// The name of the blob that received the most recent part, and the offset of its next part; `None` if that blob is complete. An export from an earlier
-    /// release contains no offsets.
-    next: Option<(String, u64)>,
-    /// The value of `next` at the end of the last successful push.
-    pushed: Option<(String, u64)>,
 }
 
 impl IncomingBlobs {
-    /// Begins a push. It may repeat a push that failed or was dropped.
-    pub(super) fn begin_push(&mut self) {
-        self.next.clone_from(&self.pushed);
-    }
-
     /// Ends a push that has succeeded.
     pub(super) fn end_push(&mut self) {
-        self.pushed.clone_from(&self.next);
         self.closed.clear();
-    }
-
-    /// Returns the offset of a part in its blob. A part without an offset follows the previous part.
-    pub(super) fn offset(&mut self, part: &BlobLine, length: usize) -> u64 {
-        let next = self.next.take().filter(|(name, _)| *name == part.name);
-        let from = part.from.or_else(|| next.map(|(_, at)| at)).unwrap_or_default();
-        let to = from.saturating_add(u64::try_from(length).unwrap_or(u64::MAX));
-        self.next = (!part.last).then(|| (part.name.clone(), to));
-        from
     }
 
     /// Begins a blob with its first part. Discards the uploaded parts of the previous blob if that blob is incomplete.

@@ -27,8 +27,7 @@ pub(super) enum Line {
 pub(super) struct Header {
     pub(super) format: u32,
     pub(super) places: Vec<HeaderPlace>,
-    /// The stored schemas of the registered types. Absent from exports created by earlier releases.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// The stored schemas of the registered types.
     pub(super) schemas: Vec<HeaderSchema>,
 }
 
@@ -69,9 +68,8 @@ pub(super) struct BlobLine {
     pub(super) place: usize,
     pub(super) name: String,
     pub(super) bytes: String,
-    /// The offset of this part in the blob. Absent from exports created by earlier releases.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) from: Option<u64>,
+    /// The offset of this part in the blob.
+    pub(super) from: u64,
     /// `true` for the last part of the blob.
     pub(super) last: bool,
 }
@@ -82,16 +80,8 @@ pub(super) struct BlobLine {
 pub(super) struct End {
     pub(super) rows: u64,
     pub(super) blobs: u64,
-    #[serde(default)]
     pub(super) missing: u64,
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) skipped: u64,
-}
-
-/// Returns `true` if no rows are omitted. The number is then left out of the line, as in earlier releases.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-const fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl HeaderPlace {

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 use table_core::query::Continuation;
 
 use crate::view::ends::Ends;
-use crate::view::reports::Reports;
 
 /// The resume position of a rebuild. It can be stored, for example as JSON, and used by another process to resume the rebuild.
 ///
@@ -21,24 +20,16 @@ pub struct RebuildPosition {
     pub(super) from: Option<Continuation>,
     pub(super) progress: RebuildProgress,
     /// The last recounted partition of the view. The next page may contain more records in this partition.
-    #[serde(default)]
     pub(super) counted: Option<String>,
     /// The identifier of the view being rebuilt; `None` before the first step.
-    #[serde(default)]
     pub(super) view: Option<String>,
     /// The ends of the feeds when the rebuild started.
-    #[serde(default)]
     pub(super) ends: Ends,
     /// The registry page whose feeds' ends are read next; `None` if all ends have been read.
-    #[serde(default)]
     pub(super) listed: Option<Continuation>,
     /// The identifier with which this rebuild has marked the existing reports. The marked reports become obsolete when the rebuild ends. `None` if no report is
     /// marked.
-    #[serde(default)]
     pub(super) mark: Option<String>,
-    /// The reports made before the rebuild, if an earlier release started the rebuild.
-    #[serde(default, rename = "gaps", skip_serializing_if = "Reports::is_empty")]
-    pub(super) reports: Reports,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +57,6 @@ pub struct RebuildProgress {
     /// The number of rows whose sums were corrected.
     pub corrected: u64,
     /// The number of entities that were set aside because they cannot be applied; see [`ViewTable::poison`](crate::view::ViewTable::poison).
-    #[serde(default)]
     pub failed: u64,
     /// The number of rows of any type that pages of the source, of the registry of feeds, or of the view's lists of partitions
     /// [omit](table_core::query::Page::skipped) and whose keys the store does not return, such as items that other programs wrote to Cosmos DB. If such a row
@@ -75,7 +65,6 @@ pub struct RebuildProgress {
     ///
     /// Also counts the entities' records in the view's table that pages omit. The sums in the partitions with these records, or with records that cannot be
     /// decoded, are not recounted. The changes in a feed whose registration is omitted are not followed.
-    #[serde(default)]
     pub skipped: u64,
 }
 

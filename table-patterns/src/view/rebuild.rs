@@ -171,7 +171,9 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
             }
             Phase::Feeds => {
                 self.view.follow_from(&position.ends).await?;
-                self.view.end_reports(position.mark.as_deref(), &position.reports).await?;
+                if let Some(mark) = &position.mark {
+                    self.view.end_reports(mark).await?;
+                }
                 (None, Phase::Done)
             }
             Phase::Done => {

@@ -50,37 +50,6 @@ pub(super) struct Cut {
     pub(super) amounts: Amounts,
 }
 
-/// The JSON representation of the contributions at the start of a recount, by row.
-#[derive(Serialize, Deserialize)]
-struct CutText {
-    id: String,
-    sums: BTreeMap<String, Amounts>,
-    /// The contributions at the start of other recounts, each of which has marked different rows.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    others: Vec<Self>,
-}
-
-impl CutText {
-    /// Groups the contributions by the recount that they belong to. Returns `None` if `cuts` is empty.
-    fn of(cuts: &BTreeMap<String, Cut>) -> Option<Self> {
-        let mut by_recount = BTreeMap::<&String, BTreeMap<String, Amounts>>::new();
-        for (row, Cut { id, amounts }) in cuts {
-            by_recount.entry(id).or_default().insert(row.clone(), amounts.clone());
-        }
-        let text = |(id, sums): (&String, _)| Self { id: id.clone(), sums, others: Vec::new() };
-        let mut all = by_recount.into_iter().map(text);
-        let first = all.next()?;
-        Some(Self { others: all.collect(), ..first })
-    }
-
-    /// Returns the contributions for all recounts, by row.
-    fn cuts(self) -> BTreeMap<String, Cut> {
-        let Self { id, sums, others } = self;
-        let own = sums.into_iter().map(|(row, amounts)| (row, Cut { id: id.clone(), amounts }));
-        own.chain(others.into_iter().flat_map(Self::cuts)).collect()
-    }
-}
-
 /// The view's partitions to which a source entity contributes rows or sums. A partition is also listed while a change in progress may contribute to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(pub(super) BTreeSet<String>);
@@ -175,8 +144,13 @@ impl Share {
         {
             writer.property(name, ValueRef::String(&text));
         }
-        if let Some(cut) = CutText::of(&self.cuts) {
-            writer.property("Cut", ValueRef::String(&json(&cut)?));
+        // The identifier of a recount is stored once for all rows that it has marked.
+        let mut cuts = BTreeMap::<&String, BTreeMap<&String, &Amounts>>::new();
+        for (row, Cut { id, amounts }) in &self.cuts {
+            cuts.entry(id).or_default().insert(row, amounts);
+        }
+        if !cuts.is_empty() {
+            writer.property("Cut", ValueRef::String(&json(&cuts)?));
         }
         Ok(writer.finish())
     }
@@ -188,8 +162,16 @@ impl Share {
     }
 
     pub(super) fn read(row: RowView<'_>) -> Result<Self> {
-        let cut = row.find("Cut", &mut 0)?.map(|_| parse::<CutText>(row, "Cut")).transpose()?;
-        let cuts = cut.map(CutText::cuts).unwrap_or_default();
+        let by_recount: BTreeMap<String, BTreeMap<String, Amounts>> = match row.find("Cut", &mut 0)? {
+            Some(_) => parse(row, "Cut")?,
+            None => BTreeMap::new(),
+        };
+        let cuts: BTreeMap<_, _> = by_recount
+            .into_iter()
+            .flat_map(|(id, rows)| {
+                rows.into_iter().map(move |(row, amounts)| (row, Cut { id: id.clone(), amounts }))
+            })
+            .collect();
         let (rows, sums): (BTreeSet<String>, BTreeMap<String, Amounts>) =
             (parse(row, "Rows")?, parse(row, "Sums")?);
         // Keys are checked when a record is read. If an invalid key were detected only when writing, it would block the partition's other entities and any

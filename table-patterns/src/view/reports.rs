@@ -3,10 +3,8 @@
 //! A rebuild marks the existing reports at its start, and deletes the marked reports at its end. A later failure or gap replaces the row, which removes the
 //! mark. The marks are stored in the rows because the number of reports is unlimited, but a rebuild's resume position must be small enough to be stored.
 
-use std::collections::BTreeMap;
-
 use table_core::Result;
-use table_core::etag::{ETag, IfMatch};
+use table_core::etag::IfMatch;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, KeyRange, Query, TextRange};
@@ -14,15 +12,12 @@ use table_core::store::TableStore;
 
 use crate::paging::Pages;
 use crate::view::View;
-use crate::view::poison::{AsideRow, ViewPoison};
+use crate::view::poison::ViewPoison;
 use crate::view::record::{self, MARKS};
 use crate::view::table::ViewTable;
 
 /// The maximum number of marks in one row. If the marks of later rebuilds push out a rebuild's mark, the report remains until one of the later rebuilds ends.
 const MOST_MARKS: usize = 16;
-
-/// The reports to delete at the end of a rebuild that an earlier release started: their versions, by `RowKey`. Reports that have changed since then are kept.
-pub(super) type Reports = BTreeMap<String, String>;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Adds a rebuild's identifier to the reports that the rebuild makes obsolete. Returns `true` if any such reports exist.
@@ -43,14 +38,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         .await
     }
 
-    /// Deletes the reports that a rebuild makes obsolete: the reports with its mark, and the reports in `earlier`. A row written since the start of the rebuild
-    /// records a later failure or gap, and is not deleted.
-    pub(super) async fn end_reports(&self, rebuild: Option<&str>, earlier: &Reports) -> Result<()> {
-        for (row_key, etag) in earlier {
-            self.take_back(AsideRow { row_key: RowKey::new(row_key.as_str())?, etag: ETag::parse(etag)? })
-                .await?;
-        }
-        let Some(rebuild) = rebuild else { return Ok(()) };
+    /// Deletes the reports with a rebuild's mark. A row written since the start of the rebuild records a later failure or gap, and is not deleted.
+    pub(super) async fn end_reports(&self, rebuild: &str) -> Result<()> {
         self.write_reports(|row| {
             let is_marked = marks(row).iter().any(|mark| mark == rebuild);
             Ok(is_marked.then(|| OperationKind::Delete(IfMatch::ETag(row.etag()))))

@@ -1,13 +1,15 @@
 //! A view's state row: the view's name, identifier and latest version, and a flag that is set once the view is built.
 
 use table_core::row::{Row, RowView, RowWriter};
-use table_core::{Result, ValueRef};
+use table_core::{Error, Result, ValueRef};
 use uuid::Uuid;
+
+use crate::view::fault::ViewFault;
 
 /// The state of a view, as stored in its table.
 #[derive(Clone, Debug)]
 pub(super) struct StateRow {
-    /// The name of the view that owns the table; empty if an earlier release created the view.
+    /// The name of the view that owns the table.
     pub(super) name: String,
     /// The latest version of the view that is known to be ready; 0 if none was recorded.
     pub(super) latest: u32,
@@ -39,7 +41,7 @@ impl StateRow {
         };
         let name = match row.find("Name", &mut 0)? {
             Some(ValueRef::String(name)) => name.to_owned(),
-            _ => String::new(),
+            _ => return Err(Error::of(ViewFault::Record(None)).with_property("Name")),
         };
         let latest = match row.find("Latest", &mut 0)? {
             Some(ValueRef::Int64(latest)) => u32::try_from(latest).unwrap_or(0),

@@ -110,20 +110,12 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
         self.rows.clone().create_if_missing().await?;
         let (key, building) = (record::state_key()?, StateRow::new(V::name()));
         self.submit(&key.partition_key, vec![(key.row_key, OperationKind::Insert(building.row()))]).await?;
-        loop {
-            let (state, etag) = self.read_state().await?;
-            if state.name == V::name() {
-                return Ok(self);
-            }
-            if !state.name.is_empty() {
-                let fault = ViewFault::OtherOwner { owner: state.name, name: V::name() };
-                return Err(Error::of(fault).with_table(self.rows.name()?.as_str()));
-            }
-            // Earlier releases did not store the view's name.
-            let named = StateRow { name: V::name().to_owned(), ..state };
-            let key = record::state_key()?;
-            self.submit(&key.partition_key, vec![(key.row_key, upsert(named.row(), etag))]).await?;
+        let (StateRow { name: owner, .. }, _) = self.read_state().await?;
+        if owner == V::name() {
+            return Ok(self);
         }
+        let fault = ViewFault::OtherOwner { owner, name: V::name() };
+        Err(Error::of(fault).with_table(self.rows.name()?.as_str()))
     }
 }
 
@@ -242,7 +234,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     /// Returns an error if a later version of the view is ready. Reads the state rows at most about once every ten seconds. This includes the state row in the
-    /// first version's table, because an earlier release records a later version only there. That table may have been deleted.
+    /// first version's table, which records every later version. That table may have been deleted.
     pub(super) async fn check_version(&self) -> Result<()> {
         let now = self.retry.runtime().now().max(1);
         let known = self.memory.current.load(Ordering::Relaxed);

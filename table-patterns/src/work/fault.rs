@@ -40,11 +40,6 @@ pub(super) enum WorkFault {
     )]
     #[fault(InvalidInput, "PAT-EC-4")]
     UnsealedFormat(#[source] Error),
-    #[error(
-        "the message leaves no space for the number of attempts within {0} bytes; record the intent as a row of an outbox"
-    )]
-    #[fault(Corrupted, "QUE-6")]
-    FullMessage(usize),
     #[error("the claim has expired and another worker has claimed the intent; stop working on it")]
     #[fault(PopReceiptMismatch, "QUE-21")]
     Claimed,

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use table_core::etag::IfMatch;
 use table_core::limits::Limits;
 use table_core::operation::{Operation, OperationKind};
@@ -37,13 +36,12 @@ const PORTION: usize = 32;
 #[serde(rename_all = "PascalCase")]
 #[non_exhaustive]
 pub struct PoisonEntry {
-    /// The message that describes the work, as received from the work queue. In a large message, the order of properties may differ.
+    /// The message that describes the work, as received from the work queue.
     pub work: String,
     /// The error of the last attempt, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The number of started attempts. For an unreadable message, the number of deliveries.
-    #[serde(alias = "DequeueCount")]
     pub attempts: u32,
     /// The time when the work was moved to the poison queue, in [ticks](table_core::ticks).
     pub at: u64,
@@ -298,45 +296,13 @@ impl Walk {
     }
 }
 
-/// A poison entry in flat form: the JSON object of the work, with one more property. The usual form contains the work as a JSON string within JSON.
-#[derive(Serialize, Deserialize)]
-struct Flat {
-    #[serde(flatten)]
-    work: Map<String, Value>,
-    #[serde(rename = "SetAside")]
-    aside: Aside,
-}
-
-/// The property added to the work's JSON in a flat poison entry.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Aside {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-    attempts: u32,
-    at: u64,
-}
-
 impl PoisonEntry {
-    /// Returns the text of the entry in the poison queue. Usually, the text contains the work as a JSON string, whose quotation marks are escaped. If that is
-    /// too large (QUE-6), the text is the work itself with the additional property `SetAside`, which workers and earlier releases ignore. If even that is too
-    /// large, the text is the unchanged work. In this way, an entry can be written for any work.
+    /// Returns the text of the entry in the poison queue. For a message of another program that is too large for an entry (QUE-6), returns the text of the
+    /// message.
     fn text(&self) -> Result<String> {
-        let written = |text: serde_json::Result<String>| {
-            text.map(|text| portable(&text)).map_err(|error| Error::of(WorkFault::Poison(error)))
-        };
-        let text = written(serde_json::to_string(self))?;
-        if text.len() <= TEXT_BYTES {
-            return Ok(text);
-        }
-        if let Ok(work) = serde_json::from_str(&self.work) {
-            let aside = Aside { error: self.error.clone(), attempts: self.attempts, at: self.at };
-            let text = written(serde_json::to_string(&Flat { work, aside }))?;
-            if text.len() <= TEXT_BYTES {
-                return Ok(text);
-            }
-        }
-        Ok(self.work.clone())
+        let text = serde_json::to_string(self).map_err(|error| Error::of(WorkFault::Poison(error)))?;
+        let text = portable(&text);
+        Ok(if text.len() <= TEXT_BYTES { text } else { self.work.clone() })
     }
 
     fn of(message: &Message) -> Self {
@@ -344,9 +310,6 @@ impl PoisonEntry {
             Ok(entry) => return entry,
             Err(error) => error,
         };
-        if let Ok(Flat { work, aside: Aside { error, attempts, at } }) = serde_json::from_str(&message.text) {
-            return Self { work: portable(&Value::Object(work).to_string()), error, attempts, at };
-        }
         Self {
             work: message.text.clone(),
             error: Some(format!(

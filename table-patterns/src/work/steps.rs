@@ -4,7 +4,6 @@ use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
-use table_core::queue::check::TEXT_BYTES;
 use table_core::queue::{Message, QueueStore};
 use table_core::retry::Retry;
 use table_core::store::TableStore;
@@ -17,12 +16,11 @@ use crate::outbox::message::is_unreadable;
 use crate::outbox::place::Place;
 use crate::outbox::rows::{self, Pending, alone};
 use crate::outbox::seal;
-use crate::outbox::text;
-use crate::outbox::work::{Tried, Work};
+use crate::outbox::work::Work;
 use crate::panicked::caught_in;
 use crate::timestamp_order;
 use crate::work::circuit::{self, StepError, Target};
-use crate::work::fault::{WorkFault, kept};
+use crate::work::fault::WorkFault;
 use crate::work::handler::{Delivery, Keep};
 use crate::work::lease::{Held, is_lost};
 use crate::work::worker::{Outcome, Worker};
@@ -40,72 +38,8 @@ struct StepOrigin<'a> {
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Performs the work described by a message.
     pub(super) async fn work(&self, held: &Held<'_, Q>, message: &Message) -> Result<Outcome> {
-        match Work::read(&message.text)? {
-            Work::Inline { table, partition_key, text, seal, tried } => {
-                let tried = (tried, message.dequeue_count);
-                self.inline(held, (table, partition_key), (text, seal), tried).await
-            }
-            work => self.rows(held, &work, work.deliveries(message.dequeue_count) > 1).await,
-        }
-    }
-
-    /// Performs an intent that the message itself contains. Its attempts are recorded in the message.
-    async fn inline(
-        &self,
-        held: &Held<'_, Q>,
-        (table, partition_key): (TableName, PartitionKey),
-        (json, seal): (String, Option<String>),
-        (tried, deliveries): (Tried, u32),
-    ) -> Result<Outcome> {
-        let message = |tried| {
-            let (table, partition_key) = (table.clone(), partition_key.clone());
-            let (text, seal) = (json.clone(), seal.clone());
-            Work::Inline { table, partition_key, text, seal, tried }.write()
-        };
-        let attempts = tried.attempts.saturating_add(1);
-        if tried.attempts >= self.options.poison_after {
-            let entry = self.poisoned(message(Tried::default())?, tried.error, tried.attempts);
-            self.put_aside(held, &entry).await?;
-            return Ok(Outcome::Done);
-        }
-        // IMPORTANT: the attempt is counted before it starts. Work that kills its worker then eventually becomes poison, but work that has never been tried
-        // does not.
-        let counted = message(Tried { attempts, error: tried.error.clone() })?;
-        if counted.len() > TEXT_BYTES {
-            // Another program sent this message, and left no space for the number of attempts.
-            return Err(Error::of(WorkFault::FullMessage(TEXT_BYTES)));
-        }
-        held.hide(held.hidden, Some(counted)).await?;
-        let taken = self.take_inline(held, (&table, &partition_key), (&json, seal.as_deref())).await;
-        let Err(StepError { error, delay, is_refused }) = taken else {
-            self.count(|metrics| metrics.finish(None));
-            return Ok(Outcome::Done);
-        };
-        let is_newer = Failure::of(&error) == Failure::Newer;
-        let delay = delay.or_else(|| is_newer.then(|| self.delay_after(deliveries)));
-        let (end, attempts) = (self.failed(&error, attempts, delay), Self::counted(&error, attempts));
-        let tried = Tried { attempts, error: if is_refused { tried.error } else { Some(kept(&error)) } };
-        if let Some(delay) = end {
-            Ok(Outcome::Again { delay, text: Some(message(tried)?) })
-        } else {
-            let entry = self.poisoned(message(Tried::default())?, tried.error, attempts);
-            self.put_aside(held, &entry).await?;
-            Ok(Outcome::Done)
-        }
-    }
-
-    /// Performs the steps of the intent in a message. Reading the outbox's seal keys is part of the attempt. If the table of the keys is down, the attempt
-    /// therefore counts as an outage.
-    async fn take_inline(
-        &self,
-        lease: &dyn Keep,
-        (table, partition_key): (&TableName, &PartitionKey),
-        (json, seal): (&str, Option<&str>),
-    ) -> Result<(), StepError> {
-        let is_genuine = self.outbox.is_genuine(table, partition_key, json, seal);
-        let is_genuine = self.keeping(lease, is_genuine).await?;
-        let intent = known(text::read(json), is_genuine)?;
-        self.take(lease, StepOrigin { table, partition_key, version: None, is_genuine }, &intent).await
+        let work = Work::read(&message.text)?;
+        self.rows(held, &work, work.deliveries(message.dequeue_count) > 1).await
     }
 
     /// Performs the steps of the intent in an outbox row.
@@ -160,7 +94,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             Step::Write { table: target, key, write, guarded } => {
                 let origin = match (guarded, version) {
                     (true, Some(version)) => Some(Origin::new(table, partition_key, source, version)),
-                    // A guarded step has no version if it was recorded by an earlier release, or copied from a store with more precise Timestamps.
+                    // A guarded step has no version if it was copied from a store with more precise Timestamps.
                     (true, None) => {
                         timestamp_order::require(self.outbox.store())?;
                         None

@@ -293,7 +293,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         let min_age = ticks_of(self.min_age);
         // If a row is claimed or waits for its next attempt, its message will be redelivered. A claim that ends later than its duration allows is ignored: a
         // clock that was ahead has recorded it.
-        let most = pending.wait.map_or(0, |wait| wait.saturating_mul(2)).max(ticks_of(CLAIMED));
+        let most = pending.wait.saturating_mul(2).max(ticks_of(CLAIMED));
         if pending.not_before > stored && pending.not_before - stored <= most {
             return false;
         }

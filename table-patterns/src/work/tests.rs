@@ -190,29 +190,19 @@ impl Handler<Mail> for Older {
 #[test]
 fn pat_ec_4_a_layout_unknown_to_the_handler_is_poison_with_its_reason() {
     let table = TableName::new("Company").unwrap();
-    let tries = |inline: bool| {
-        let (outbox, engine, time) = outbox();
-        block_on(engine.create_table(&table)).unwrap();
-        if inline {
-            let intent =
-                Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Mail("hello".into())).unwrap());
-            block_on(outbox.enqueue(&table, &PartitionKey::new("Sales").unwrap(), &intent)).unwrap();
-        } else {
-            record(&outbox, &table, "Sales");
-        }
-        let options = WorkerOptions { poison_after: 3, ..WorkerOptions::default() };
-        let worker = Worker::with_options(outbox.clone(), options).handler(Older);
-        for _ in 0..6 {
-            block_on(worker.run_until_idle()).unwrap();
-            time.fetch_add(20 * 600_000_000, Ordering::SeqCst);
-        }
-        let entries = block_on(outbox.poison(32)).unwrap();
-        assert_eq!((entries.len(), entries[0].attempts), (1, 3), "{entries:?}");
-        assert!(entries[0].error.as_ref().unwrap().contains("the layout is newer"), "{entries:?}");
-        assert_eq!(worker.metrics().left, 0);
-    };
-    tries(true);
-    tries(false);
+    let (outbox, engine, time) = outbox();
+    block_on(engine.create_table(&table)).unwrap();
+    record(&outbox, &table, "Sales");
+    let options = WorkerOptions { poison_after: 3, ..WorkerOptions::default() };
+    let worker = Worker::with_options(outbox.clone(), options).handler(Older);
+    for _ in 0..6 {
+        block_on(worker.run_until_idle()).unwrap();
+        time.fetch_add(20 * 600_000_000, Ordering::SeqCst);
+    }
+    let entries = block_on(outbox.poison(32)).unwrap();
+    assert_eq!((entries.len(), entries[0].attempts), (1, 3), "{entries:?}");
+    assert!(entries[0].error.as_ref().unwrap().contains("the layout is newer"), "{entries:?}");
+    assert_eq!(worker.metrics().left, 0);
 }
 
 /// A handler whose target is down while the flag is `true`. It counts its calls.

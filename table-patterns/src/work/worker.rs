@@ -217,8 +217,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Returns `true` if a row is free at the time `now`. If the row would have to wait longer than any claim or retry delay lasts, its time is ignored: a
     /// worker whose clock was ahead has recorded it.
     pub(super) fn is_due(&self, pending: &Pending, now: u64) -> bool {
-        // Earlier releases did not record the length of the wait.
-        let most = pending.wait.map_or(0, |wait| wait.saturating_mul(2)).max(self.longest_wait());
+        let most = pending.wait.saturating_mul(2).max(self.longest_wait());
         let left = pending.not_before.saturating_sub(now);
         // Some queues report their time in whole seconds. One second of tolerance is therefore needed.
         left <= ticks_of(Duration::from_secs(1)) || left > most
@@ -242,8 +241,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 
     /// Returns the delay, in ticks, before the next attempt to process a row that is left for a newer program. It is twice `wait`, which is the length of the
     /// row's last claim or delay, within the limits of `redelivery`.
-    pub(super) fn longer(&self, wait: Option<u64>) -> u64 {
-        let doubled = wait.unwrap_or(0).saturating_mul(2).max(self.delay_after(1));
+    pub(super) fn longer(&self, wait: u64) -> u64 {
+        let doubled = wait.saturating_mul(2).max(self.delay_after(1));
         doubled.min(ticks_of(self.options.redelivery.max))
     }
 

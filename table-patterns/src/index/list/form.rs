@@ -37,7 +37,8 @@ pub(crate) struct ListForm {
     pub(super) keys: String,
     /// The names of the key parts that identify a member, in [`Member`] order.
     names: Vec<&'static str>,
-    /// `true` if lists store whole keys. This is necessary if the order of the parts would depend on the struct's field order, or if a part is not a string.
+    /// `true` if lists store whole keys, `false` if they store parts. Whole keys are necessary if the order of the parts would depend on the struct's field order,
+    /// or if a part is not a string.
     pub(super) has_keys: bool,
 }
 
@@ -48,7 +49,6 @@ impl ListForm {
                 |piece: &KeyPiece| matches!(piece, KeyPiece::Field { field: name, .. } if *name == field);
             entity.partition_key.iter().any(is_it)
         };
-        // IMPORTANT: within each key, the parts must be in field order, because earlier releases have stored lists in this order.
         let (behind, mut parts): (Vec<_>, Vec<_>) =
             index.properties.iter().partition(|part| in_partition_key(part.field));
         let is_text = |part: &&PropertySchema| part.edm == EdmType::String && !part.optional;
@@ -121,7 +121,7 @@ impl ListForm {
     /// # Errors
     /// `EntityMismatch` if the row is not a list of this index.
     pub(crate) fn read(&self, key: &EntityKey, list: RowView<'_>) -> Result<StoredMembers> {
-        if self.has_keys && list.find(&self.keys, &mut 0)?.is_some() {
+        if self.has_keys {
             return self.read_keys(key, list).map(StoredMembers::Keys);
         }
         let members = match self.names.len() {

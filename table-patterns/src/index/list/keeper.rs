@@ -94,12 +94,8 @@ impl Lists<'_> {
     pub(crate) fn has_room_for_mark(&self, form: &ListForm, key: &EntityKey, members: &Members) -> bool {
         let mut marked = members.clone();
         marked.mark();
-        let write = || {
-            let older = |error| form.write_older(key, &marked, &self.limits, error);
-            form.write(key, &marked, &self.limits).or_else(older)
-        };
         let can_move = self.blobs.is_some() && members.invalid_members() == 0;
-        !members.is_marked() && (can_move || write().is_ok())
+        !members.is_marked() && (can_move || form.write(key, &marked, &self.limits).is_ok())
     }
 
     async fn row(
@@ -118,8 +114,7 @@ impl Lists<'_> {
         if !is_beyond && after.blob().is_none() {
             match form.write(key, after, &self.limits) {
                 Err(error) if error.code() == ErrorCode::IndexListFull && self.blobs.is_some() => {}
-                Err(error) => return Ok((form.write_older(key, after, &self.limits, error)?, None)),
-                Ok(row) => return Ok((row, None)),
+                written => return Ok((written?, None)),
             }
         }
         let Some(blobs) = self.blobs else { return Err(form.without_blobs()) };

@@ -18,8 +18,6 @@ pub(crate) struct Members {
     owners: BTreeMap<EntityKey, Option<Member>>,
     /// Encoded members that are not valid entity keys. They are kept until a repair removes them.
     invalid: BTreeSet<Member>,
-    /// `true` if the list was read from an entity that contains the parts of the members.
-    has_parts: bool,
     /// `true` if the list is [marked](crate::index::mark).
     is_marked: bool,
     /// The blob from which the list was read. `None` for a list that is stored in an entity.
@@ -32,14 +30,12 @@ impl Members {
     /// # Errors
     /// `EntityMismatch` if the row is not a list of this index.
     pub(crate) fn of_entity(owner_of: OwnerOf, form: &ListForm, key: &EntityKey, row: &Row) -> Result<Self> {
+        let is_marked = ListForm::is_marked(row.view())?;
         let parts = match form.read(key, row.view())? {
             StoredMembers::Parts(parts) => parts,
-            StoredMembers::Keys(owners) => {
-                return Ok(Self { is_marked: ListForm::is_marked(row.view())?, ..Self::of_keys(owners) });
-            }
+            StoredMembers::Keys(owners) => return Ok(Self { is_marked, ..Self::of_keys(owners) }),
         };
-        let is_marked = ListForm::is_marked(row.view())?;
-        let mut members = Self { has_parts: true, is_marked, ..Self::default() };
+        let mut members = Self { is_marked, ..Self::default() };
         for member in parts {
             match owner_of(form.index(), key, &form.row(&member)) {
                 Some(owner) => drop(members.owners.insert(owner, Some(member))),
@@ -66,11 +62,6 @@ impl Members {
     /// Returns the number of members that are not valid entity keys.
     pub(crate) fn invalid_members(&self) -> usize {
         self.invalid.len()
-    }
-
-    /// Returns `true` if the list was read from an entity that contains the parts of the members.
-    pub(crate) const fn has_parts(&self) -> bool {
-        self.has_parts
     }
 
     /// Returns `true` if the list is [marked](crate::index::mark).

@@ -1,9 +1,9 @@
-//! Writes the members of a list into its entity, in the current format or in the format of an older release.
+//! Writes the members of a list into its entity.
 
 use table_core::key::EntityKey;
 use table_core::limits::Limits;
 use table_core::row::{Row, RowView, RowWriter};
-use table_core::{Error, Result, ValueRef};
+use table_core::{Result, ValueRef};
 
 use crate::index::list::{ListForm, Members};
 
@@ -12,11 +12,10 @@ impl ListForm {
     ///
     /// # Errors
     /// - `IndexListFull` if the members do not fit into one entity (PAT-IX-4).
-    /// - `EntityMismatch` if the list stores keys and the key of a member is unknown, or if it stores parts of keys and a part is unknown.
+    /// - `EntityMismatch` if the list stores parts of keys and a part is unknown.
     pub(crate) fn write(&self, key: &EntityKey, members: &Members, limits: &Limits) -> Result<Row> {
         if self.has_keys {
-            let row = self.write_keys(key, members, limits)?;
-            return self.with_mark(row, (key, members), limits);
+            return self.with_mark(self.write_keys(key, members, limits)?, (key, members), limits);
         }
         let texts = members.texts().ok_or_else(|| self.invalid_members_fault())?;
         self.with_mark(self.write_parts(key, &texts, limits)?, (key, members), limits)
@@ -53,29 +52,7 @@ impl ListForm {
         Ok(false)
     }
 
-    /// Returns the row of a list entity in the format of an older release. Called if [`write`](Self::write) has failed with `error`.
-    ///
-    /// # Errors
-    /// `error` if the list was not stored in the format of an older release; `IndexListFull` if it does not fit in that format either.
-    pub(crate) fn write_older(
-        &self,
-        key: &EntityKey,
-        members: &Members,
-        limits: &Limits,
-        error: Error,
-    ) -> Result<Row> {
-        let texts = members.texts().filter(|_| self.has_keys && members.has_parts());
-        let texts = texts.ok_or(error)?;
-        self.with_mark(self.write_parts(key, &texts, limits)?, (key, members), limits)
-    }
-
-    /// Returns `true` if a stored list is in the format of an older release and can be converted to the current format.
-    pub(crate) fn is_outdated(&self, key: &EntityKey, members: &Members, limits: &Limits) -> bool {
-        self.has_keys && members.has_parts() && self.write_keys(key, members, limits).is_ok()
-    }
-
     fn write_keys(&self, key: &EntityKey, members: &Members, limits: &Limits) -> Result<Row> {
-        members.check_owned(self)?;
         let is_here = self.index.is_same_partition();
         let owner = |owner: &EntityKey| match [owner.partition_key.as_str(), owner.row_key.as_str()] {
             [_, row_key] if is_here => serde_json::to_string(row_key),

@@ -113,8 +113,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             for owner in members.owners() {
                 self.check_owner(owner, key, &mut checked).await?;
             }
-            let is_stale = members.is_marked() || form.is_outdated(key, &members, &limits);
-            if checked.wrong.is_empty() && is_stale {
+            if checked.wrong.is_empty() && members.is_marked() {
                 checked.wrong.push(self.finding(FindingKind::Stale, key, None));
             }
         } else {

@@ -14,7 +14,6 @@ use crate::EntityStore;
 use crate::entities::{Entities, NoOutbox};
 use crate::faults::{Call, Fault, FaultyStore};
 use crate::index::IndexState;
-use crate::index::pass::Pass;
 
 mod before {
     #[derive(Clone, Debug, table_core::Entity)]
@@ -61,22 +60,10 @@ async fn opened<E: Entity + Send + Sync, S: TableStore + Clone + 'static>(
     store.entities::<E>().create_if_missing().await
 }
 
-/// Begins a pass as an older release of the library does, which records no pass identity.
-async fn begin_without_identity<E: Entity, S: TableStore>(people: &Entities<E, S, NoOutbox>) -> Result<()> {
-    let start = Pass::start().to_string();
-    let begin = |layout: &mut table_core::table::SchemaRecord| {
-        layout.progress.insert("index ByAge".to_owned(), start.clone());
-    };
-    people.table().update_schema_record(begin).await.map(drop)
-}
-
 /// Opens the table with the second release, and begins its pass.
-async fn begin_second(engine: Engine, has_identity: bool) -> Result<()> {
+async fn begin_second(engine: Engine) -> Result<()> {
     let store = FaultyStore::new(engine);
     let people = opened::<second::Person, _>(&store).await?;
-    if !has_identity {
-        return begin_without_identity(&people).await;
-    }
     store.script(|call, _| match call {
         Call::Query => Fault::Before(ErrorCode::ServerBusy),
         _ => Fault::None,
@@ -88,7 +75,7 @@ async fn begin_second(engine: Engine, has_identity: bool) -> Result<()> {
 
 /// Runs the first release's backfill. Before each of its requests in turn, the second release begins a backfill. If `is_indexed` is `true`, the first release's
 /// index is complete. Its backfill then writes nothing, so the second release's schema does not refuse it.
-fn races(has_older: bool, has_identity: bool, is_indexed: bool) {
+fn races(has_older: bool, is_indexed: bool) {
     for number in 0.. {
         let count = block_on(async {
             let time = Arc::new(AtomicU64::new(ticks_of(Duration::from_secs(1_000_000))));
@@ -110,14 +97,12 @@ fn races(has_older: bool, has_identity: bool, is_indexed: bool) {
                 let waits = people.backfill::<first::PersonByAge>().run().await?;
                 assert!(waits.retry_after.is_some());
                 time.fetch_add(ticks_of(Duration::from_secs(7_300)), Ordering::SeqCst);
-            } else if !has_identity {
-                begin_without_identity(&people).await?;
             }
             let other = engine.clone();
             store.script(move |_, at| {
                 let other = other.clone();
                 if at == number {
-                    Fault::Meanwhile(Box::new(move || block_on(begin_second(other, has_identity)).unwrap()))
+                    Fault::Meanwhile(Box::new(move || block_on(begin_second(other)).unwrap()))
                 } else {
                     Fault::None
                 }
@@ -237,10 +222,8 @@ fn a_run_that_has_waited_refuses_no_older_programs_after_its_schema_is_stored_ag
 #[test]
 fn a_backfill_does_not_take_over_the_pass_of_another_release() {
     for has_older in [false, true] {
-        for has_identity in [false, true] {
-            for is_indexed in [false, true] {
-                races(has_older, has_identity, is_indexed);
-            }
+        for is_indexed in [false, true] {
+            races(has_older, is_indexed);
         }
     }
 }

@@ -2,17 +2,13 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use pollster::block_on;
-use table_core::bag::TableEntity;
 use table_core::embedded::Engine;
 use table_core::etag::IfMatch;
-use table_core::limits::Limits;
 use table_core::queue::QueueName;
 use table_core::table::TableStoreExt;
-use table_core::{Entity, ErrorCode, Value};
+use table_core::{Entity, Value};
 
 use crate::EntityStore;
-use crate::index::FindingKind;
-use crate::index::list::{ListForm, Members};
 use crate::outbox::Outbox;
 use crate::work::Worker;
 
@@ -52,20 +48,6 @@ struct Ticket {
     #[property(also)]
     number: u32,
     agent: String,
-}
-
-/// A member of a team. The list for a tag stores two parts of the `RowKey`.
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Members", crate = table_core)]
-#[partition_key(department)]
-#[row_key("member_", team, "_", name)]
-#[index_entity(ByTag, at_most = 100, row_key("tag_", tag))]
-struct Member {
-    department: String,
-    #[without('_')]
-    team: String,
-    name: String,
-    tag: String,
 }
 
 /// Returns the properties of a row that contains a list, as text.
@@ -141,76 +123,4 @@ fn pat_ix_a_list_of_entities_whose_key_field_is_also_a_number_stores_keys() {
         Ok::<(), table_core::Error>(())
     })
     .unwrap();
-}
-
-/// Stores a list in the format of an older release: the key parts are in field order.
-fn older(engine: &Engine, members: &str) {
-    let list = TableEntity::new("Sales", "tag_new").unwrap().with("MemberDetails", members);
-    block_on(engine.untyped("Members").unwrap().insert_or_replace(&list)).unwrap();
-}
-
-#[test]
-fn pat_ix_a_list_of_an_older_release_is_read_and_then_stored_as_keys() {
-    let engine = Engine::in_memory();
-    block_on(async {
-        let members = engine.entities::<Member>().create_if_missing().await?;
-        let member = |name: &str| Member {
-            department: "Sales".into(),
-            team: "red".into(),
-            name: name.into(),
-            tag: "new".into(),
-        };
-        let names = async || {
-            let found = members.get_by_index(Member::by_tag("Sales", "new")).await?;
-            Ok::<_, table_core::Error>(found.iter().map(|one| one.name.clone()).collect::<Vec<_>>())
-        };
-        let is_stored = |text: &str| assert_eq!(list(&engine, "Members", ["Sales", "tag_new"]), text);
-        members.insert(&member("ada")).await?;
-        is_stored(r#"MemberKeys ["member_red_ada"]"#);
-        older(&engine, r#"[["red","ada"]]"#);
-        assert_eq!(names().await?, ["ada"]);
-        is_stored(r#"MemberDetails [["red","ada"]]"#);
-        members.insert(&member("eve")).await?;
-        assert_eq!(names().await?, ["ada", "eve"]);
-        is_stored(r#"MemberKeys ["member_red_ada","member_red_eve"]"#);
-
-        older(&engine, r#"[["red","ada"],["red","eve"]]"#);
-        let report = members.check().run().await?;
-        assert_eq!(
-            report.findings.iter().map(|finding| finding.kind).collect::<Vec<_>>(),
-            [FindingKind::Stale]
-        );
-        is_stored(r#"MemberDetails [["red","ada"],["red","eve"]]"#);
-        assert_eq!(members.check().repair().run().await?.repaired, 1);
-        is_stored(r#"MemberKeys ["member_red_ada","member_red_eve"]"#);
-        assert!(members.check().run().await?.is_clean());
-
-        // A member without a valid key remains until a repair. Until then, the list keeps its format.
-        older(&engine, r#"[["re_d","x"],["red","ada"]]"#);
-        members.delete(Member::key("Sales", "red", "ada"), IfMatch::Any).await?;
-        is_stored(r#"MemberDetails [["re_d","x"]]"#);
-        assert!(members.check().repair().run().await?.repaired > 0);
-        assert_eq!(names().await?, ["eve"]);
-        is_stored(r#"MemberKeys ["member_red_eve"]"#);
-        Ok::<(), table_core::Error>(())
-    })
-    .unwrap();
-}
-
-#[test]
-fn pat_ix_4_a_list_of_an_older_release_keeps_its_form_if_keys_do_not_fit() {
-    let form = ListForm::new(Member::SCHEMA, &Member::SCHEMA.indexes[0]);
-    let key = table_core::key::EntityKey::new("Sales", "tag_new").unwrap();
-    let parts = [vec!["r".to_owned(), "a".to_owned()], vec!["r".to_owned(), "b".to_owned()]];
-    // In this store, a property has room for the parts of both members, but not for their whole keys.
-    let mut limits = Limits::PORTABLE;
-    (limits.string_units, limits.properties) = (22, 1);
-    let row = form.write_parts(&key, &parts.into(), &limits).unwrap();
-    let owner_of = crate::index::changes::owner_of::<Member>;
-    let members = Members::of_entity(owner_of, &form, &key, &row).unwrap();
-    assert!(form.is_outdated(&key, &members, &Limits::PORTABLE));
-    assert!(!form.is_outdated(&key, &members, &limits));
-    let full = form.write(&key, &members, &limits).unwrap_err();
-    assert_eq!(full.code(), ErrorCode::IndexListFull);
-    assert_eq!(form.write_older(&key, &members, &limits, full).unwrap(), row);
 }

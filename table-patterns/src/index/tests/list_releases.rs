@@ -5,13 +5,10 @@ use std::sync::Arc;
 
 use pollster::block_on;
 use proptest::prelude::*;
-use table_core::Value;
-use table_core::bag::TableEntity;
 use table_core::embedded::Engine;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::queue::QueueName;
-use table_core::table::TableStoreExt;
 
 use crate::EntityStore;
 use crate::entities::Entities;
@@ -39,8 +36,8 @@ trait Release {
     fn inside(&self, country: &str, city: &str, tag: &str) -> Vec<EntityKey>;
     /// Returns the keys in the list of a tag in another table.
     fn outside(&self, tag: &str) -> Vec<EntityKey>;
-    /// Checks the lists and returns the findings. If `repair` is `true`, also repairs the lists.
-    fn findings(&self, repair: bool) -> Vec<FindingKind>;
+    /// Checks the lists and returns the findings.
+    fn findings(&self) -> Vec<FindingKind>;
 }
 
 /// Declares a release whose struct has its fields in the given order.
@@ -84,9 +81,8 @@ macro_rules! release {
                 block_on(self.keys_of($release::Task::tagged(tag))).unwrap()
             }
 
-            fn findings(&self, repair: bool) -> Vec<FindingKind> {
-                let check = if repair { self.check().repair() } else { self.check() };
-                let report = block_on(check.run()).unwrap();
+            fn findings(&self) -> Vec<FindingKind> {
+                let report = block_on(self.check().run()).unwrap();
                 report.findings.iter().map(|finding| finding.kind).collect()
             }
         }
@@ -98,7 +94,6 @@ release!(second: tag, name, team, city, country);
 
 /// A table with the handles of both releases.
 struct World {
-    engine: Engine,
     outbox: Outbox<Engine, Engine>,
     releases: [Box<dyn Release>; 2],
 }
@@ -115,50 +110,8 @@ fn world(beyond: usize) -> World {
         outbox.create_queues().await.unwrap();
         let of_first = of_first.create_if_missing().await.unwrap();
         let of_second = of_second.create_if_missing().await.unwrap();
-        World { engine, outbox, releases: [Box::new(of_first), Box::new(of_second)] }
+        World { outbox, releases: [Box::new(of_first), Box::new(of_second)] }
     })
-}
-
-impl World {
-    /// Returns the list rows, with their keys.
-    fn lists(&self) -> Vec<TableEntity> {
-        let rows =
-            |table| block_on(self.engine.untyped(table).unwrap().scan("lists").max_rows(1_000).collect());
-        let all = ["Tasks", "Tags"].map(rows).map(Result::unwrap).concat();
-        let is_list = |row: &TableEntity| row.iter().any(|(name, _)| name.starts_with("Task"));
-        all.into_iter().filter(is_list).collect()
-    }
-
-    /// Converts each list of keys to the format of an older release, with the key parts in the first release's field order.
-    fn make_older(&self) {
-        for list in self.lists() {
-            let Some(Value::String(text)) = list.get("TaskKeys") else { continue };
-            let is_inside = list.key().row_key.as_str().starts_with("tag_");
-            let members: Vec<Vec<String>> = if is_inside {
-                let keys: Vec<String> = serde_json::from_str(text).unwrap();
-                keys.iter().map(|row_key| parts(row_key)).collect()
-            } else {
-                let keys: Vec<[String; 2]> = serde_json::from_str(text).unwrap();
-                keys.iter()
-                    .map(|[partition_key, row_key]| [parts(row_key), parts(partition_key)].concat())
-                    .collect()
-            };
-            let table = if is_inside { "Tasks" } else { "Tags" };
-            let key = list.key();
-            let older = TableEntity::new(key.partition_key.as_str(), key.row_key.as_str()).unwrap();
-            let older = older.with("TaskDetails", serde_json::to_string(&members).unwrap());
-            block_on(self.engine.untyped(table).unwrap().insert_or_replace(&older)).unwrap();
-        }
-    }
-
-    /// Returns `true` if any list is in the format of an older release.
-    fn has_older(&self) -> bool {
-        self.lists().iter().any(|list| list.get("TaskDetails").is_some())
-    }
-}
-
-fn parts(key: &str) -> Vec<String> {
-    key.trim_start_matches("task_").split('_').map(str::to_owned).collect()
 }
 
 #[derive(Clone, Debug)]
@@ -166,8 +119,6 @@ enum Verb {
     Put(Texts),
     Delete(Texts),
     Work,
-    /// Converts the stored lists to the format of an older release.
-    Age,
 }
 
 fn verb() -> impl Strategy<Value = Verb> {
@@ -177,7 +128,6 @@ fn verb() -> impl Strategy<Value = Verb> {
         4 => task().prop_map(Verb::Put),
         2 => task().prop_map(Verb::Delete),
         3 => Just(Verb::Work),
-        1 => Just(Verb::Age),
     ]
 }
 
@@ -188,10 +138,9 @@ proptest! {
     fn pat_ix_1_2_lists_name_the_same_entities_in_releases_with_different_orders_of_fields(
         beyond in prop::sample::select(vec![1_usize, usize::MAX, usize::MAX]),
         verbs in prop::collection::vec((0..2_usize, verb()), 1..25),
-        is_deployment in any::<bool>(),
     ) {
         let world = world(beyond);
-        let release = |number: usize| &world.releases[if is_deployment { number } else { 0 }];
+        let release = |number: usize| &world.releases[number];
         let mut model: BTreeMap<EntityKey, Texts> = BTreeMap::new();
         let wanted = |model: &BTreeMap<EntityKey, Texts>, is_it: &dyn Fn(&Texts) -> bool| {
             model.iter().filter(|(_, task)| is_it(task)).map(|(key, _)| key.clone()).collect::<Vec<_>>()
@@ -207,9 +156,6 @@ proptest! {
                     assert_eq!(release(number).delete(task), was_there);
                 }
                 Verb::Work => release(number).work(&world.outbox, false),
-                // An older release's lists are converted before the fields are reordered.
-                Verb::Age if is_deployment => {}
-                Verb::Age => world.make_older(),
             }
             for [country, city, tag] in places() {
                 let of = wanted(&model, &|task| [task[0], task[1], task[4]] == [country, city, tag]);
@@ -224,12 +170,8 @@ proptest! {
             assert_eq!(release(0).outside(tag), of);
             assert_eq!(release(1).outside(tag), of);
         }
-        let was_older = world.has_older();
-        let found = release(0).findings(true);
-        assert!(found.iter().all(|kind| *kind == FindingKind::Stale) && found.is_empty() != was_older, "{found:?}");
-        assert!(!world.has_older(), "a repair stores keys");
         for release in &world.releases {
-            assert_eq!(release.findings(false), []);
+            assert_eq!(release.findings(), []);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tests that no index row gets a key that begins with U+FFFC. Such rows of older releases must be removed (PAT-EC-8).
+//! Tests that no index row gets a key that begins with U+FFFC. Such rows of other tools must be removed (PAT-EC-8).
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -121,7 +121,7 @@ fn pat_ec_8_a_value_that_would_begin_a_reserved_index_key_is_refused_and_named()
 }
 
 #[test]
-fn pat_ec_8_an_index_entry_of_an_older_release_is_removed() {
+fn pat_ec_8_an_index_entry_with_a_reserved_key_is_removed() {
     let old = Ticket { mail: "\u{FFFC}x".into(), ..ticket() };
     let removed = changes(Some(&old), None).unwrap();
     assert_eq!(removed.len(), Ticket::INDEXES.len());

@@ -3,8 +3,6 @@
 //!
 //! Each such partition has a second row in the registry table, in the partition `kept-{table}-{day}`. The day is the first one on which no bearer may write,
 //! counted from the year 1. Grants that expire on the same day share a row. A shorter grant does not change the row of an earlier grant.
-//!
-//! A sweep of an earlier release treats these rows as registrations, and may mark them as quiet. This release ignores the mark.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -101,7 +101,7 @@ impl Export<'_> {
             place: part.place,
             name: part.of.name.clone(),
             bytes: STANDARD.encode(bytes),
-            from: Some(part.from),
+            from: part.from,
             last: part.to() == part.len,
         }))
         .map(Some)

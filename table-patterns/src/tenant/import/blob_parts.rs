@@ -16,7 +16,7 @@ impl Import<'_> {
     /// Appends a part to its blob. Returns `true` if all parts of the blob have been written.
     pub(super) async fn blob(&mut self, line: u64, part: BlobLine) -> Result<bool> {
         let bytes = STANDARD.decode(&part.bytes).map_err(|_| Error::of(TenantFault::Order { line }))?;
-        let from = self.blobs.offset(&part, bytes.len());
+        let from = part.from;
         if from == 0 {
             let begun = self.begin_blob(&part)?;
             self.unfinished.insert(part.name.clone());
@@ -25,10 +25,8 @@ impl Import<'_> {
         let Some(blob) = self.blobs.get_mut(&part.name) else {
             return Err(Error::of(TenantFault::Part { name: part.name, from }));
         };
-        let written = match blob.write(from, &bytes, part.last).await? {
-            Some(written) => written,
-            None if part.from.is_none() => return Err(Error::of(TenantFault::NoOffset { name: part.name })),
-            None => return Err(Error::of(TenantFault::Part { name: part.name, from })),
+        let Some(written) = blob.write(from, &bytes, part.last).await? else {
+            return Err(Error::of(TenantFault::Part { name: part.name, from }));
         };
         if written == Written::Whole {
             self.unfinished.remove(&part.name);

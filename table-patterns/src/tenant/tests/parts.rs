@@ -103,25 +103,3 @@ fn a_push_that_is_repeated_after_a_failure_stores_the_whole_blob() {
         }
     }
 }
-
-/// Tests the import of an export from an earlier release, which does not contain the offsets of blob parts.
-#[test]
-fn an_export_without_offsets_is_imported() {
-    let (from, steps) = exported(2_500_000);
-    let to = World::new();
-    let tenant = to.tenant("contoso");
-    let mut import = tenant.import();
-    for lines in &steps {
-        // A step with several rows has more than one line, so it is not a single JSON value.
-        let Ok(mut line) = serde_json::from_str::<serde_json::Value>(lines) else {
-            block_on(import.push(lines)).unwrap();
-            continue;
-        };
-        if let Some(part) = line.get_mut("Blob") {
-            part.as_object_mut().unwrap().remove("From").unwrap();
-        }
-        block_on(import.push(&format!("{line}\n"))).unwrap();
-    }
-    block_on(import.finish()).unwrap();
-    assert_moved(&from, &to, "contoso");
-}

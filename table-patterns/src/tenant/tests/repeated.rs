@@ -107,17 +107,6 @@ fn is_first_part(line: &str) -> bool {
     is_part(line) && line.contains("\"From\":0,")
 }
 
-/// Removes the offsets, which exports from earlier releases do not contain.
-fn without_offsets(lines: &[String]) -> Vec<String> {
-    let remove = |line: &String| {
-        let mut value: Value = serde_json::from_str(line).unwrap();
-        let Some(part) = value.get_mut("Blob") else { return line.clone() };
-        part.as_object_mut().unwrap().remove("From").unwrap();
-        value.to_string()
-    };
-    lines.iter().map(remove).collect()
-}
-
 /// The rows and blobs of a store. The seals and versions of recorded steps differ between imports, and so does the key of the seals.
 type Content = (BTreeMap<(String, String, String), String>, BTreeMap<String, Vec<u8>>);
 
@@ -253,38 +242,6 @@ fn a_push_can_be_repeated_after_a_failure_of_any_request_to_the_blob_store() {
         let requests = each_request(&lines, &cuts, true, &expected);
         assert!(requests >= 3, "{requests} requests");
     }
-}
-
-/// Tests exports from earlier releases: a repeated push must not store only the end of a blob.
-#[test]
-fn a_push_of_parts_without_offsets_can_be_repeated() {
-    let (lines, expected) = exported();
-    each_request(&without_offsets(&lines), &within_blobs(&lines), false, &expected);
-}
-
-#[test]
-fn a_blob_without_offsets_whose_upload_failed_is_not_truncated() {
-    let (lines, expected) = exported();
-    let lines = without_offsets(&lines);
-    let first = lines.iter().position(|line| is_part(line) && line.contains("\"Last\":false")).unwrap();
-    let last = (first..lines.len()).find(|at| lines[*at].contains("\"Last\":true")).unwrap();
-    let to = World::new();
-    let tenant = to.tenant("contoso");
-    let mut import = tenant.import();
-    block_on(import.push(&lines[..last].join("\n"))).unwrap();
-    to.blobs.fail_at(0, false);
-    assert!(block_on(import.push(&lines[last])).is_err());
-    to.blobs.heal();
-    for _ in 0..2 {
-        let error = block_on(import.push(&lines[last])).unwrap_err();
-        assert_eq!(error.code(), ErrorCode::InvalidInput);
-        assert!(error.message().contains("begin another import"), "{error}");
-    }
-    let mut rest = tenant.import().resume();
-    block_on(rest.push(&lines[0])).unwrap();
-    block_on(rest.push(&lines[first..].join("\n"))).unwrap();
-    block_on(rest.finish()).unwrap();
-    assert_eq!(content(&to), expected);
 }
 
 proptest! {

@@ -52,7 +52,7 @@ fn imp_6_partitions_that_are_set_aside_stop_no_view() {
     let company = company();
     // A new process does not remember which feeds are quiet.
     let view = company.again().view.with_poison_limit(2);
-    let error = Error::new(ErrorCode::TableNotFound, "an earlier release has set the partitions aside");
+    let error = Error::new(ErrorCode::TableNotFound, "another program has set the partitions aside");
     for number in 0..5 {
         let partition = PartitionKey::new(department(number)).unwrap();
         block_on(view.set_aside(&feed_of(&partition).unwrap(), &error)).unwrap();

@@ -1,11 +1,7 @@
-//! Tests that entities' records are read as they were written, including records from an earlier release.
-
-use std::collections::BTreeMap;
+//! Tests that entities' records are read as they were written.
 
 use proptest::prelude::*;
-use table_core::ValueRef;
 use table_core::key::EntityKey;
-use table_core::row::RowWriter;
 
 use crate::view::record::{Amounts, Cut, Share};
 
@@ -25,15 +21,4 @@ proptest! {
         let row = share.write(&EntityKey::new("Sales", "empid_000223").unwrap()).unwrap();
         prop_assert_eq!(Share::read(row.view()).unwrap(), share);
     }
-}
-
-#[test]
-fn imp_6_a_record_of_an_earlier_release_with_one_recount_is_read() {
-    let mut writer = RowWriter::new();
-    writer.property("Rows", ValueRef::String("[]"));
-    writer.property("Sums", ValueRef::String("{}"));
-    writer.property("Cut", ValueRef::String(r#"{"id":"a","sums":{"all":{"Years":36},"half":{"Years":1}}}"#));
-    let cut = |years| Cut { id: "a".to_owned(), amounts: Amounts::from([("Years".to_owned(), years)]) };
-    let cuts = BTreeMap::from([("all".to_owned(), cut(36)), ("half".to_owned(), cut(1))]);
-    assert_eq!(Share::read(writer.finish().view()).unwrap(), Share { cuts, ..Share::default() });
 }

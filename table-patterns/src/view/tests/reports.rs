@@ -2,15 +2,12 @@
 
 use pollster::block_on;
 use table_core::key::{EntityKey, PartitionKey};
-use table_core::query::{KeyRange, Query, TextRange};
-use table_core::store::TableStore;
 use table_core::{Error, ErrorCode};
 
 use super::kit::{Company, Employee};
 use crate::faults::Fault;
 use crate::view::RebuildPosition;
 use crate::view::poison::{feed_of, gap_in};
-use crate::view::record::{POISON, STATE_PARTITION};
 
 fn report(company: &Company, source: &EntityKey) {
     let error = Error::new(ErrorCode::InvalidInput, "a report");
@@ -123,25 +120,4 @@ fn imp_6_each_of_several_concurrent_rebuilds_ends_the_reports_from_before_its_st
     assert_eq!(reported(&company).len(), 1);
     block_on(company.view.rebuild().run()).unwrap();
     assert!(reported(&company).is_empty());
-}
-
-#[test]
-fn imp_6_a_rebuild_that_an_earlier_release_started_ends_the_reports_in_its_position() {
-    let company = Company::new();
-    report(&company, &gap("d1"));
-    report(&company, &entity("Sales", 1));
-    let mut rebuild = company.view.rebuild();
-    block_on(rebuild.step()).unwrap();
-    // An earlier release stored the versions of the rows.
-    let range = KeyRange::rows(STATE_PARTITION, TextRange::prefix(POISON));
-    let table = company.view.rows.name().unwrap();
-    let page = block_on(company.engine.query(table, &Query::new(range), None)).unwrap();
-    let versions = page.rows.iter().map(|row| (row.row_key.to_owned(), row.etag().to_string().into()));
-    let mut position = serde_json::to_value(rebuild.position()).unwrap();
-    let fields = position.as_object_mut().unwrap();
-    fields.insert("gaps".to_owned(), versions.collect::<serde_json::Map<_, _>>().into());
-    assert!(fields.remove("mark").is_some());
-    report(&company, &gap("d1"));
-    block_on(company.view.rebuild().resume(serde_json::from_value(position).unwrap()).run()).unwrap();
-    assert_eq!(reported(&company), [gap("d1")]);
 }

@@ -1,4 +1,4 @@
-//! Tests messages whose text grows when they become poison entries.
+//! Tests work that becomes poison with errors of any text, and messages of other programs with any text and length.
 
 use proptest::prelude::*;
 
@@ -27,13 +27,11 @@ proptest! {
 
     #[test]
     fn pat_ec_4_every_enqueued_intent_can_be_set_aside_and_requeued(text in text(45_000), error in text(2_000)) {
-        let (outbox, _, time) = outbox();
+        let (outbox, engine, time) = outbox();
         let (table, sales) = (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
+        block_on(engine.create_table(&table)).unwrap();
         let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Mail(text)).unwrap());
-        if let Err(error) = block_on(outbox.enqueue(&table, &sales, &intent)) {
-            prop_assert_eq!(error.code(), ErrorCode::RequestBodyTooLarge);
-            return Ok(());
-        }
+        block_on(outbox.enqueue(&table, &sales, &intent)).unwrap();
         let refused = Arc::new(std::sync::Mutex::new(Some(format!("no {error}"))));
         let worker = Worker::new(outbox.clone()).handler(Refusing(Arc::clone(&refused)));
         for _ in 0..8 {
@@ -67,7 +65,6 @@ fn pat_ec_4_a_foreign_message_of_any_text_and_length_is_set_aside() {
         of("\"", "x", "\""),
         of("{\"Version\":1,\"PartitionKey\":\"p\",\"Table\":\"", "x", "\"}"),
         of("{\"PartitionKey\":\"p\",\"Table\":\"Company\",\"Version\":\"", "\\\"", "\"}"),
-        of("{\"Version\":1,\"PartitionKey\":\"p\",\"Table\":\"Company\",\"Intent\":\"", "\\\\", "\"}"),
     ];
     for text in texts {
         let (outbox, engine, time) = outbox();

@@ -91,14 +91,13 @@ pub fn row(engine: &Engine, rng: &mut StdRng) -> bool {
 }
 
 /// The invalid messages.
-const MESSAGES: [&str; 8] = [
+const MESSAGES: [&str; 7] = [
     "",
     "odd",
     "{}",
     r#"{"Version":9,"Table":"Desk","PartitionKey":"contoso"}"#,
     r#"{"Version":1,"Table":"Nowhere","PartitionKey":"contoso"}"#,
     r#"{"Version":1,"Table":"Desk","PartitionKey":"contoso","RowKey":"ticket_000"}"#,
-    r#"{"Version":1,"Table":"Desk","PartitionKey":"contoso","Intent":"{}"}"#,
     r#"{"Version":1,"Table":"Desk","PartitionKey":"odd"}"#,
 ];
 
