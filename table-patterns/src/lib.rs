@@ -69,8 +69,6 @@ mod deletion;
 pub mod entities;
 mod entity_store;
 mod failure;
-#[cfg(test)]
-mod faults;
 pub mod feed;
 mod fence;
 pub mod grant;
@@ -97,6 +95,8 @@ pub mod series;
 mod settle;
 mod shared_sleep;
 pub mod tenant;
+#[cfg(test)]
+mod tests;
 mod timestamp_order;
 pub mod unit;
 pub mod view;

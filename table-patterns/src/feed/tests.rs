@@ -23,10 +23,10 @@ use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 use table_core::{ErrorCode, ValueRef};
 
-use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::feed::head::HEAD;
 use crate::feed::write::name;
 use crate::feed::{Cursor, FEED_PREFIX, Feed, FeedChange, FeedEntry, FeedReader};
+use crate::tests::faults::{Call, Fault, FaultyStore, sendable};
 use crate::work::Runtime;
 
 const DAY: u64 = 864_000_000_000;

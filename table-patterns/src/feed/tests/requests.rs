@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use table_core::query::Select;
 
 use super::{World, numbers};
-use crate::faults::{Call, sendable};
 use crate::feed::Cursor;
+use crate::tests::faults::{Call, sendable};
 
 #[test]
 fn pat_ec_8_reading_costs_only_new_rows_and_an_idle_poll_one_request() {

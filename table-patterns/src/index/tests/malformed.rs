@@ -14,8 +14,8 @@ use table_core::{Result, ValueRef};
 use super::kit::Records;
 use super::people::{Employee, EmployeeByLastName, jones, scene, settle_all};
 use crate::EntityStore;
-use crate::faults::{Fault, FaultyStore};
 use crate::index::FindingKind;
+use crate::tests::faults::{Fault, FaultyStore};
 
 /// Tests repairs of a remote list with a malformed member. Before any request of the repair, another member may return to the list. The repair must keep that
 /// member.

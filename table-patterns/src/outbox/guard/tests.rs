@@ -6,7 +6,7 @@ use table_core::embedded::Engine;
 use table_core::testing::LimitedStore;
 
 use super::*;
-use crate::faults::{Fault, FaultyStore};
+use crate::tests::faults::{Fault, FaultyStore};
 
 /// A change by a source, which either claims the target with a value or releases the target.
 #[derive(Clone, Debug)]

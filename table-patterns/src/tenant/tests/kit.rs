@@ -28,7 +28,6 @@ use crate::converge;
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::Entities;
 use crate::entity_store::handle;
-use crate::faults::{FaultyBlobs, FaultyStore};
 use crate::index::FindingKind;
 use crate::large::{Large, LargeTable, whole};
 use crate::outbox::Outbox;
@@ -36,6 +35,7 @@ use crate::outbox::guard::GUARD_PREFIX;
 use crate::periods::{Period, PeriodTables, Periodic};
 use crate::sequence::GaplessSequence;
 use crate::tenant::Tenant;
+use crate::tests::faults::{FaultyBlobs, FaultyStore};
 use crate::work::{Sweep, SweepReport, Worker};
 
 #[expect(clippy::duplicated_attributes, reason = "its indexes share attributes")]

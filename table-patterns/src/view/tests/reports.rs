@@ -7,7 +7,7 @@ use table_core::store::TableStore;
 use table_core::{Error, ErrorCode};
 
 use super::kit::{Company, Employee};
-use crate::faults::Fault;
+use crate::tests::faults::Fault;
 use crate::view::RebuildPosition;
 use crate::view::poison::{feed_of, gap_in};
 use crate::view::record::{POISON, STATE_PARTITION};

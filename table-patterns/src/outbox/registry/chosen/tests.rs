@@ -11,9 +11,9 @@ use table_core::runtime::Runtime;
 use table_core::testing::LimitedStore;
 
 use super::*;
-use crate::faults::FaultyStore;
 use crate::outbox::REGISTRY;
 use crate::outbox::registry::{Mark, change_row, entry_row, key_of, put};
+use crate::tests::faults::FaultyStore;
 use table_core::etag::IfMatch;
 use table_core::operation::OperationKind;
 
