@@ -73,6 +73,7 @@ pub mod feed;
 mod fence;
 pub mod grant;
 pub mod index;
+mod key_hash;
 #[cfg(feature = "blobs")]
 pub mod large;
 #[cfg(feature = "blobs")]
@@ -100,6 +101,7 @@ mod tests;
 mod timestamp_order;
 pub mod unit;
 pub mod view;
+mod visited;
 pub mod wide;
 pub mod work;
 

@@ -134,7 +134,6 @@
 
 mod applied;
 mod apply;
-mod counted;
 mod cursor;
 mod ends;
 mod fault;
