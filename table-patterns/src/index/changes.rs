@@ -14,29 +14,19 @@ use crate::index::whole::{StoredValues, with_values};
 use crate::outbox::keys::guard_key;
 
 /// A change that one entity causes in an index: to its copy, or to a list.
-///
-/// ```
-/// use table_patterns::index::{Change, ChangeKind};
-///
-/// /// Returns the keys of removed copies and list members.
-/// fn removed(changes: &[Change]) -> Vec<String> {
-///     let gone = changes.iter().filter(|change| matches!(change.kind, ChangeKind::Remove));
-///     gone.map(|change| format!("{} of {}", change.key, change.index.name)).collect()
-/// }
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub(crate) struct Change {
     /// The schema of the index.
-    pub index: &'static IndexSchema,
+    pub(crate) index: &'static IndexSchema,
     /// The key of the copy, or of the list.
-    pub key: EntityKey,
+    pub(crate) key: EntityKey,
     /// The kind of the change.
-    pub kind: ChangeKind,
+    pub(crate) kind: ChangeKind,
 }
 
 /// The kind of change to a copy or a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ChangeKind {
+pub(crate) enum ChangeKind {
     /// Creates a copy with the given properties. Fails if another entity has a copy under the same key (PAT-INTRA-5).
     Add(Row),
     /// Replaces the properties of a copy.
@@ -51,41 +41,11 @@ pub enum ChangeKind {
 
 /// Returns the index changes that are needed when an entity of type `E` changes from `old` to `new`, in the order in which the indexes are declared. `None`
 /// means that the entity does not exist. Index entries that stay the same are omitted. Updating a property that no index includes therefore costs nothing more
-/// (PAT-INTRA-7).
-///
-/// Write the changes [in the same partition](IndexSchema::is_same_partition) in the entity's transaction. The caller decides how to write changes in other
-/// partitions.
-///
-/// ```
-/// use table_core::Entity;
-/// use table_patterns::index::{ChangeKind, changes};
-///
-/// #[derive(Entity, Clone)]
-/// #[partition_key(department)]
-/// #[row_key("empid_", id)]
-/// #[index(ByEmail, unique, row_key("email_", email), include(age))]
-/// struct Employee { department: String, #[digits(6)] id: u32, age: i32, email: String }
-///
-/// let ada = Employee { department: "Sales".into(), id: 223, age: 36, email: "ada@contoso.com".into() };
-/// let moved = Employee { email: "lovelace@contoso.com".into(), ..ada.clone() };
-/// let found = changes(Some(&ada), Some(&moved))?;
-/// assert_eq!((found[0].key.row_key.as_str(), &found[0].kind), ("email_ada@contoso.com", &ChangeKind::Remove));
-/// assert_eq!(found[1].key.row_key.as_str(), "email_lovelace@contoso.com");
-/// assert!(changes(Some(&ada), Some(&ada))?.is_empty());
-/// # Ok::<(), table_core::Error>(())
-/// ```
+/// (PAT-INTRA-7). If the values in the entity's stored row are known, copies contain these values instead of newly encoded ones.
 ///
 /// # Errors
-/// Any error from [`IndexOf::entry`]: `KeyEncoding` if an index key cannot contain a value, `PropertyValueTooLarge` if an index key is too long (KEY-8).
-/// `OutOfRangeInput` (PAT-EC-8) if a declared index key of `new` would begin with U+FFFC.
-pub fn changes<E: Entity>(old: Option<&E>, new: Option<&E>) -> Result<Vec<Change>> {
-    stored_changes((old, [None; 2]), (new, [None; 2]))
-}
-
-/// Returns the index changes, like [`changes`]. If the values in the entity's stored row are known, copies contain these values instead of newly encoded ones.
-///
-/// # Errors
-/// Any error from [`changes`].
+/// - Any error from [`IndexOf::entry`]: `KeyEncoding` if an index key cannot contain a value, `PropertyValueTooLarge` if an index key is too long (KEY-8).
+/// - `OutOfRangeInput` (PAT-EC-8) if a declared index key of `new` would begin with U+FFFC.
 pub(crate) fn stored_changes<E: Entity>(
     (old, stored): (Option<&E>, StoredValues<'_>),
     (new, written): (Option<&E>, StoredValues<'_>),
