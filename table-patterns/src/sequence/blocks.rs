@@ -1,7 +1,6 @@
 //! Sequences from which each process allocates numbers in advance, one block at a time.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -113,29 +112,9 @@ fn keep(in_hand: &mut InHand, partition_key: PartitionKey, block: Range<u64>) {
     in_hand.entry(partition_key).or_default().push_back(block);
 }
 
-impl<E, S: Clone, O: Clone> Clone for BlockSequence<E, S, O>
-where
-    Entities<E, S, O>: Clone,
-{
-    fn clone(&self) -> Self {
-        let Self { entities, row_key, size, in_hand } = self;
-        Self {
-            entities: entities.clone(),
-            row_key: row_key.clone(),
-            size: *size,
-            in_hand: Arc::clone(in_hand),
-        }
-    }
-}
+clone_fields!([E, S: Clone, O: Clone] BlockSequence[E, S, O] { entities, row_key, size, in_hand });
 
-impl<E, S, O> fmt::Debug for BlockSequence<E, S, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BlockSequence")
-            .field("row_key", &self.row_key)
-            .field("size", &self.size)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!([E, S, O] BlockSequence[E, S, O] { row_key, size, .. });
 
 #[cfg(test)]
 mod tests;

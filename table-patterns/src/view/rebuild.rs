@@ -1,7 +1,6 @@
 //! Builds a view from the rows of its source, while other programs keep writing to the source. A rebuild proceeds page by page and is resumable.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use table_core::entity::Entity;
 use table_core::etag::ETag;
@@ -309,8 +308,4 @@ fn sources_of(WholePage { page, unreadable }: &WholePage) -> Result<Vec<EntityKe
     rows.map(|row| EntityKey::new(row.partition_key, source(row.row_key))).collect()
 }
 
-impl<V: View, S> fmt::Debug for Rebuild<'_, V, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rebuild").field("position", &self.position).finish_non_exhaustive()
-    }
-}
+debug_fields!([V: View, S] Rebuild['_, V, S] { position, .. });
