@@ -19,7 +19,6 @@ pub(crate) enum Phase {
     /// Unknown, because the schema's row was not found.
     Unknown,
     Ready,
-    Disabled,
     /// The backfill has not started.
     Announced,
     /// Before processing rows, the backfill waits until all programs built with an older release are rejected.
@@ -37,9 +36,6 @@ pub(crate) fn phase(row: &TableEntity, index: &str) -> Phase {
         Some(Value::String(text)) => text.split('\n').map(str::to_owned).collect(),
         _ => Vec::new(),
     };
-    if lines("Disabled").contains(&note) {
-        return Phase::Disabled;
-    }
     if !lines("Pending").contains(&note) {
         return Phase::Ready;
     }
@@ -63,7 +59,6 @@ pub(crate) fn badges(states: &[IndexState], entity: &str) -> Markup {
             @match &state.phase {
                 Phase::Unknown => span.badge.warn title="The stored schema was not found." { (name) " unknown" },
                 Phase::Ready => span.badge.ok { (name) " ready" },
-                Phase::Disabled => span.badge.warn { (name) " disabled" },
                 Phase::Announced => span.badge.warn title="Its backfill has not begun." { (name) " not built" },
                 Phase::Closing => span.badge.warn title="Programs of an older release are refused; the backfill begins afterwards." { (name) " waits" },
                 Phase::Rows => span.badge.warn title="Its backfill compares the rows of the index with their entities." { (name) " building, step 1 of 2" },
@@ -79,23 +74,19 @@ mod tests {
 
     #[test]
     fn phases_follow_the_notes_next_to_the_schema() {
-        let note = |pending: &str, disabled: &str, progress: &str| {
+        let note = |pending: &str, progress: &str| {
             let row = TableEntity::new("company", "Employee").unwrap();
-            let row = row.with("Pending", pending).with("Disabled", disabled).with("Progress", progress);
+            let row = row.with("Pending", pending).with("Progress", progress);
             phase(&row, "ByName")
         };
-        assert_eq!(note("", "", ""), Phase::Ready);
-        assert_eq!(note("index ByNameAndAge", "", ""), Phase::Ready);
-        assert_eq!(note("", "index ByName", ""), Phase::Disabled);
-        assert_eq!(note("property Age\nindex ByName", "", ""), Phase::Announced);
-        assert_eq!(note("index ByName", "", "index ByName\tclosing 5"), Phase::Closing);
-        assert_eq!(note("index ByName", "", "index ByName\trows 0 "), Phase::Rows);
-        assert_eq!(
-            note("index ByName", "", "index Other\trows 0 \nindex ByName\tentities 1 x"),
-            Phase::Entities
-        );
+        assert_eq!(note("", ""), Phase::Ready);
+        assert_eq!(note("index ByNameAndAge", ""), Phase::Ready);
+        assert_eq!(note("property Age\nindex ByName", ""), Phase::Announced);
+        assert_eq!(note("index ByName", "index ByName\tclosing 5"), Phase::Closing);
+        assert_eq!(note("index ByName", "index ByName\trows 0 "), Phase::Rows);
+        assert_eq!(note("index ByName", "index Other\trows 0 \nindex ByName\tentities 1 x"), Phase::Entities);
         let failed = |next: &str| format!("index ByName\tfailed rows 0  reached {next}");
-        assert_eq!(note("index ByName", "", &failed("rows 1 x")), Phase::Rows);
-        assert_eq!(note("index ByName", "", &failed("entities 0 ")), Phase::Entities);
+        assert_eq!(note("index ByName", &failed("rows 1 x")), Phase::Rows);
+        assert_eq!(note("index ByName", &failed("entities 0 ")), Phase::Entities);
     }
 }

@@ -127,7 +127,6 @@ pub(crate) use contributor::FeedRecorder;
 pub use head::FEED_PREFIX;
 pub(crate) use head::{HEAD as FEED_HEAD, Head, sets_feed_back};
 use heads::Heads;
-pub use read::FeedReader;
 pub(crate) use registry::Listed;
 use write::Record;
 
@@ -352,12 +351,6 @@ impl<S: TableStore> Feed<S> {
     /// ```
     pub async fn end(&self, table: &TableName, partition_key: &PartitionKey) -> Result<Cursor> {
         Ok(self.head(table, partition_key).await?.map(|(head, _)| head.end()).unwrap_or_default())
-    }
-
-    /// Creates a reader of one partition that starts after a cursor.
-    #[must_use]
-    pub fn reader(&self, table: TableName, partition_key: PartitionKey, from: Cursor) -> FeedReader<'_, S> {
-        FeedReader::new(self, table, partition_key, from)
     }
 }
 

@@ -22,7 +22,7 @@
 //! Creating a grant takes about ten requests. The bearer's handle sends no requests to other tables, except for one attempt to read the key of its outbox.
 //!
 //! # Bounds
-//! - If an index is disabled after a grant was issued, the bearer still maintains and reads it, like other handles that have already read its state.
+//! - If an index must be rebuilt after a grant was issued, the bearer still reads it, like other handles that have already read its state.
 //! - A bearer does not notice if the schema is replaced by an incompatible one, or if the table is deleted and recreated. Before such a change, let all SAS
 //!   tokens expire.
 //! - [`assume_no_older_programs`](crate::index::Backfill::assume_no_older_programs) ignores grants.

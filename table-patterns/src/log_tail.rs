@@ -127,14 +127,6 @@ const fn is_log(schema: &EntitySchema) -> bool {
     }
 }
 
-impl<E, S: Clone, O: Clone> Clone for LogTail<E, S, O> {
-    fn clone(&self) -> Self {
-        Self { table: self.table.clone(), writer: Arc::clone(&self.writer) }
-    }
-}
+clone_fields!([E, S: Clone, O: Clone] LogTail[E, S, O] { table, writer });
 
-impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for LogTail<E, S, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LogTail").field("table", &self.table).field("writer", &self.writer).finish()
-    }
-}
+debug_fields!([E, S: fmt::Debug, O: fmt::Debug] LogTail[E, S, O] { table, writer });

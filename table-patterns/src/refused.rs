@@ -90,7 +90,7 @@ refused_of_handle! {
 refused_of_handle! {
     /// The bound on methods that other libraries offer for feeds. No handle satisfies it, so calling one is a compile error with this message.
     OfFeed,
-    "write `reader(table, partition_key, Cursor::default())`, whose `next(100)` reads the changes of one partition",
+    "write `read(table, &partition_key, &cursor, 100)`, which reads the changes of one partition after a cursor",
     "`partitions(&table)` lists the partitions that have a feed; a view or a follower reads all of them":
     [S] Feed<S>, "[T260] a feed has no method of this name: it is read from a position, partition by partition":
     next() all() map(_);

@@ -304,14 +304,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     }
 }
 
-impl<S: fmt::Debug, O: fmt::Debug> fmt::Debug for UnitOfWork<S, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnitOfWork")
-            .field("table", &self.table)
-            .field("acts", &self.acts)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!([S: fmt::Debug, O: fmt::Debug] UnitOfWork[S, O] { table, acts, .. });
 
 #[cfg(test)]
 mod tests;

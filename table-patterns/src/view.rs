@@ -132,7 +132,6 @@
 
 mod applied;
 mod apply;
-mod counted;
 mod cursor;
 mod ends;
 mod fault;

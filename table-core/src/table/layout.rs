@@ -415,7 +415,7 @@ impl<E, S: TableStore> Table<E, S> {
 }
 
 impl<E: Entity, S: TableStore> Table<E, S> {
-    /// Changes the stored schema record, but not the schema itself. The record contains the pending and disabled indexes, feeds and copies, and the progress of
+    /// Changes the stored schema record, but not the schema itself. The record contains the pending indexes, feeds and copies, and the progress of
     /// backfills. `change` may run several times, each time on the current record (CON-3).
     ///
     /// # Errors

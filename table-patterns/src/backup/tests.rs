@@ -4,7 +4,7 @@ use pollster::block_on;
 use table_core::{ErrorCode, TableEntity, TableStoreExt};
 
 use super::*;
-use crate::faults::FaultyBlobs;
+use crate::tests::faults::FaultyBlobs;
 
 /// Creates an engine with small row files.
 fn engine(folder: &Folder) -> Engine {

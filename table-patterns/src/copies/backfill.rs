@@ -314,8 +314,4 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     }
 }
 
-impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for CopiesBackfill<'_, E, S, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CopiesBackfill").field("handle", &self.handle).finish_non_exhaustive()
-    }
-}
+debug_fields!([E, S: fmt::Debug, O: fmt::Debug] CopiesBackfill['_, E, S, O] { handle, .. });

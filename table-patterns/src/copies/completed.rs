@@ -4,21 +4,19 @@
 //! when it finds the first reference, so it must recognise the source on later pages. The recorded position must be small, so it does not contain the completed
 //! sources. A process that continues the backfill updates the holders of some sources a second time.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
-use sha2::{Digest, Sha256};
 use table_core::key::EntityKey;
 
-/// The maximum number of sources remembered on a store without key order, at about 32 bytes each. Beyond this limit, a source's holders are updated once for
-/// every page that contains one of its references.
-const MOST: usize = 1_000_000;
+use crate::key_hash;
+use crate::visited::Visited;
 
-/// The hashes of sources whose holders have been updated, or could not be updated and have been reported.
+/// The sources whose holders have been updated, or could not be updated and have been reported.
 #[derive(Debug)]
 pub(super) struct Completed {
     /// `true` if the store returns rows in key order. The references of one source are then on consecutive pages.
     is_ordered: bool,
-    sources: HashSet<u128>,
+    sources: Visited,
     /// The number of rows that pages of the pass omit and whose keys the store does not return.
     pub(super) skipped: u64,
 }
@@ -26,7 +24,7 @@ pub(super) struct Completed {
 impl Completed {
     /// Returns the state of a pass in which earlier runs have found `skipped` such rows.
     pub(super) fn new(is_ordered: bool, skipped: u64) -> Self {
-        Self { is_ordered, sources: HashSet::new(), skipped }
+        Self { is_ordered, sources: Visited::default(), skipped }
     }
 
     /// Forgets all sources and omitted rows, because the pass starts again.
@@ -37,22 +35,11 @@ impl Completed {
 
     /// Removes sources already seen on earlier pages from `page`, and remembers all sources on it.
     pub(super) fn take_from(&mut self, page: &mut BTreeSet<EntityKey>) {
-        let on_page: Vec<_> = page.iter().map(hash).collect();
-        page.retain(|source| !self.sources.contains(&hash(source)));
+        let on_page: Vec<_> = page.iter().map(key_hash::of_key).collect();
+        page.retain(|source| !self.sources.contains(key_hash::of_key(source)));
         if self.is_ordered {
             self.sources.clear();
         }
-        let space = MOST.saturating_sub(self.sources.len());
-        self.sources.extend(on_page.into_iter().take(space));
+        on_page.into_iter().for_each(|source| self.sources.insert(source));
     }
-}
-
-fn hash(source: &EntityKey) -> u128 {
-    let mut hash = Sha256::new();
-    // No key contains U+0000, so it separates the two strings unambiguously.
-    for text in [source.partition_key.as_str(), source.row_key.as_str()] {
-        hash.update(text.as_bytes());
-        hash.update([0]);
-    }
-    hash.finalize().first_chunk().copied().map_or(0, u128::from_be_bytes)
 }

@@ -1,11 +1,9 @@
 //! References: rows in a source's partition. Each one identifies a holder, that is, an entity that holds copies of the source (PAT-DEN-3).
 
-use std::fmt::Write as _;
-
 use crate::copies::fault::CopyFault;
 use crate::entities::ReservedRows;
+use crate::key_hash;
 use crate::paging::Pages;
-use sha2::{Digest, Sha256};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
@@ -47,22 +45,15 @@ impl Reference {
     /// # Errors
     /// `PropertyValueTooLarge` if the source's RowKey is too long.
     pub(super) fn key(&self, source: &EntityKey) -> Result<EntityKey> {
-        let mut hash = Sha256::new();
         let EntityKey { partition_key, row_key } = &self.holder;
-        // No key contains U+0000, so it separates the strings unambiguously.
-        for text in [&self.relation, self.holder_table.folded(), partition_key.as_str(), row_key.as_str()] {
-            hash.update(text.as_bytes());
-            hash.update([0]);
-        }
-        let mut text = front(source);
-        let units = text.encode_utf16().count() + DIGITS;
+        let table = self.holder_table.folded();
+        let hash = key_hash::of_texts(&[&self.relation, table, partition_key.as_str(), row_key.as_str()]);
+        let text = format!("{}{hash:0DIGITS$x}", front(source));
+        let units = text.encode_utf16().count();
         if units > limits::KEY_UNITS_PORTABLE {
             let most = limits::KEY_UNITS_PORTABLE - DIGITS - REFERENCE_PREFIX.encode_utf16().count() - 1;
             return Err(Error::of(CopyFault::LongSource(most))
                 .with_key(source.partition_key.as_str(), source.row_key.as_str()));
-        }
-        for byte in hash.finalize().iter().take(DIGITS / 2) {
-            let _ = write!(text, "{byte:02x}");
         }
         Ok(EntityKey { partition_key: source.partition_key.clone(), row_key: RowKey::new(text)? })
     }

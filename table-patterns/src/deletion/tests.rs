@@ -10,7 +10,7 @@ use table_core::testing::LimitedStore;
 use table_core::{Entity, Table, TableStoreExt};
 
 use super::*;
-use crate::faults::{Call, FaultyStore};
+use crate::tests::faults::{Call, FaultyStore};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Many")]

@@ -129,19 +129,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
     }
 }
 
-impl<E, S: Clone, O: Clone> Clone for Entities<E, S, O> {
-    fn clone(&self) -> Self {
-        Self {
-            table: self.table.clone(),
-            contributors: self.contributors.clone(),
-            retry: self.retry.clone(),
-            outbox: self.outbox.clone(),
-            context: self.context.clone(),
-            turns: self.turns.clone(),
-            seen: self.seen.clone(),
-        }
-    }
-}
+clone_fields!([E, S: Clone, O: Clone] Entities[E, S, O] { table, contributors, retry, outbox, context, turns, seen });
 
 impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for Entities<E, S, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -14,7 +14,7 @@ use table_core::{Engine, Entity, ErrorCode, IfMatch, Result, TableStoreExt, Valu
 
 use crate::EntityStore;
 use crate::entities::{Batch, Contribution, EntityPlan};
-use crate::faults::sendable;
+use crate::tests::faults::sendable;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Staff")]

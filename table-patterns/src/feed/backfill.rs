@@ -85,8 +85,4 @@ pub(crate) async fn is_announced<E: Entity, S: TableStore>(table: &Table<E, S>) 
     Ok(layout.is_some_and(|layout| layout.pending.iter().any(|pending| pending == NOTE)))
 }
 
-impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for FeedBackfill<'_, E, S, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FeedBackfill").field("handle", &self.handle).finish_non_exhaustive()
-    }
-}
+debug_fields!([E, S: fmt::Debug, O: fmt::Debug] FeedBackfill['_, E, S, O] { handle, .. });

@@ -1,6 +1,5 @@
 //! Reads and trims a feed.
 
-use std::fmt;
 use std::ops::Bound;
 
 use table_core::etag::IfMatch;
@@ -18,97 +17,6 @@ use crate::feed::head::{FEED_PREFIX, HEAD, Head};
 use crate::feed::write::{CHANGES, name};
 use crate::feed::{Cursor, Feed, FeedEntry};
 use crate::paging::Pages;
-
-/// Reads the feed of one partition in order. Created by [`Feed::reader`]. The reader remembers its cursor, but no entries.
-///
-/// ```
-/// # use table_patterns::{Engine, Entity, PartitionKey, feed::Cursor};
-/// use table_patterns::EntityStore;
-///
-/// # #[derive(Entity)]
-/// # #[entity(table = "Company", feed)]
-/// # #[partition_key(department)]
-/// # #[row_key(id)]
-/// # struct Employee { department: String, id: u32 }
-/// # pollster::block_on(async {
-/// let employees = Engine::in_memory().entities::<Employee>().create_if_missing().await?;
-/// for id in 0..25 {
-///     employees.insert(&Employee { department: "Sales".into(), id }).await?;
-/// }
-/// let (table, sales) = (employees.table().name()?.clone(), PartitionKey::new("Sales")?);
-/// let feed = employees.feed();
-/// let mut reader = feed.reader(table, sales, Cursor::default());
-/// let mut portions = Vec::new();
-/// loop {
-///     let some = reader.next(10).await?;
-///     if some.is_empty() {
-///         break; // nothing new: call again later
-///     }
-///     portions.push(some.len());
-/// }
-/// assert_eq!(portions, [10, 10, 5]);
-/// # Ok::<(), table_patterns::Error>(())
-/// # }).unwrap();
-/// ```
-pub struct FeedReader<'a, S> {
-    feed: &'a Feed<S>,
-    table: TableName,
-    partition_key: PartitionKey,
-    at: Cursor,
-    /// The head that this reader last read. All entries up to its end are committed.
-    head: Option<Head>,
-}
-
-impl<'a, S> FeedReader<'a, S> {
-    pub(super) const fn new(
-        feed: &'a Feed<S>,
-        table: TableName,
-        partition_key: PartitionKey,
-        from: Cursor,
-    ) -> Self {
-        Self { feed, table, partition_key, at: from, head: None }
-    }
-
-    /// Returns a cursor just past the last returned entry. Store the cursor after you have processed that entry.
-    #[must_use]
-    pub const fn cursor(&self) -> &Cursor {
-        &self.at
-    }
-}
-
-impl<S: TableStore> FeedReader<'_, S> {
-    /// Reads the next entries, at most `limit`, oldest first. Returns an empty list if no new entries exist.
-    ///
-    /// # Errors
-    /// Any error from [`Feed::read`]; the reader keeps its position.
-    pub async fn next(&mut self, limit: usize) -> Result<Vec<FeedEntry>> {
-        if let Some(head) = self.head.filter(|head| head.passed(&self.at) < head.last) {
-            let entries = self.next_before(head, limit).await?;
-            // An empty list may mean that the remaining entries up to the remembered end have been trimmed. Therefore, the head is reread.
-            if !entries.is_empty() {
-                return Ok(entries);
-            }
-        }
-        match self.feed.head(&self.table, &self.partition_key).await? {
-            Some((head, _)) => self.next_before(head, limit).await,
-            None => Ok(Vec::new()),
-        }
-    }
-
-    /// Reads the next entries up to the end of the feed in `head`, and remembers `head`.
-    async fn next_before(&mut self, head: Head, limit: usize) -> Result<Vec<FeedEntry>> {
-        let place = (&self.table, &self.partition_key);
-        let (entries, reached) = self.feed.entries(place, &head, &self.at, limit).await?;
-        (self.head, self.at) = (Some(head), reached);
-        Ok(entries)
-    }
-}
-
-impl<S> fmt::Debug for FeedReader<'_, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FeedReader").field("partition_key", &self.partition_key).finish_non_exhaustive()
-    }
-}
 
 impl<S: TableStore> Feed<S> {
     /// Reads at most `limit` entries, from a cursor to the end of the feed in `head`. Returns the entries and the new cursor.

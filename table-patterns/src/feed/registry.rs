@@ -14,7 +14,6 @@ use table_core::query::{Continuation, EntityRef, Query};
 use table_core::retry::Retry;
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::store::TableStore;
-use table_core::table::TableStoreExt;
 use table_core::{Result, ValueRef};
 
 use crate::converge;
@@ -72,17 +71,8 @@ fn listing(table: &TableName, quiet: Option<&Cursor>) -> Row {
 impl<S: TableStore> Feed<S> {
     /// Lists a partition in the registry. If its feed is marked as quiet, removes the mark.
     pub(crate) async fn register(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
-        let (store, registry) = (&self.store, TableName::new(FEEDS)?);
         let kind = OperationKind::InsertOrReplace(listing(table, None));
-        let key = registry::key_of(table, partition_key)?;
-        let transaction = alone(&key, kind, store.capabilities().limits)?;
-        match store.submit(&registry, transaction.clone()).await {
-            Err(error) if error.is_table_not_found() => {
-                store.create_table_if_missing(&registry).await?;
-                store.submit(&registry, transaction).await.map(drop)
-            }
-            outcome => outcome.map(drop),
-        }
+        registry::put(&self.store, FEEDS, &registry::key_of(table, partition_key)?, kind).await
     }
 
     /// Returns the listed partitions of a table, including those whose registry rows the store cannot represent.

@@ -19,9 +19,6 @@ use crate::index::pass::Pass;
 use crate::index::state::{IndexState, is_declared_by, is_stored, load, note, noted};
 use crate::index::sweep::{Phase, Sweep};
 
-/// The maximum number of findings listed in a backfill's report.
-const LISTED: usize = 1_000;
-
 /// The progress of a backfill, reported after each page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -188,7 +185,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
             let is_duplicate = |kind| kind == FindingKind::Duplicate;
             duplicate =
                 duplicate.or(swept.findings.iter().find(|finding| is_duplicate(finding.kind)).cloned());
-            report.add(swept.findings, LISTED);
+            report.add(swept.findings);
             if let Some(progress) = &mut self.progress {
                 let (phase, scanned, written) = (pass.next.phase, report.scanned, report.repaired);
                 progress(BackfillProgress { phase, scanned, written });

@@ -14,29 +14,19 @@ use crate::index::whole::{StoredValues, with_values};
 use crate::outbox::keys::guard_key;
 
 /// A change that one entity causes in an index: to its copy, or to a list.
-///
-/// ```
-/// use table_patterns::index::{Change, ChangeKind};
-///
-/// /// Returns the keys of removed copies and list members.
-/// fn removed(changes: &[Change]) -> Vec<String> {
-///     let gone = changes.iter().filter(|change| matches!(change.kind, ChangeKind::Remove));
-///     gone.map(|change| format!("{} of {}", change.key, change.index.name)).collect()
-/// }
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub(crate) struct Change {
     /// The schema of the index.
-    pub index: &'static IndexSchema,
+    pub(crate) index: &'static IndexSchema,
     /// The key of the copy, or of the list.
-    pub key: EntityKey,
+    pub(crate) key: EntityKey,
     /// The kind of the change.
-    pub kind: ChangeKind,
+    pub(crate) kind: ChangeKind,
 }
 
 /// The kind of change to a copy or a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ChangeKind {
+pub(crate) enum ChangeKind {
     /// Creates a copy with the given properties. Fails if another entity has a copy under the same key (PAT-INTRA-5).
     Add(Row),
     /// Replaces the properties of a copy.
@@ -51,41 +41,11 @@ pub enum ChangeKind {
 
 /// Returns the index changes that are needed when an entity of type `E` changes from `old` to `new`, in the order in which the indexes are declared. `None`
 /// means that the entity does not exist. Index entries that stay the same are omitted. Updating a property that no index includes therefore costs nothing more
-/// (PAT-INTRA-7).
-///
-/// Write the changes [in the same partition](IndexSchema::is_same_partition) in the entity's transaction. The caller decides how to write changes in other
-/// partitions.
-///
-/// ```
-/// use table_core::Entity;
-/// use table_patterns::index::{ChangeKind, changes};
-///
-/// #[derive(Entity, Clone)]
-/// #[partition_key(department)]
-/// #[row_key("empid_", id)]
-/// #[index(ByEmail, unique, row_key("email_", email), include(age))]
-/// struct Employee { department: String, #[digits(6)] id: u32, age: i32, email: String }
-///
-/// let ada = Employee { department: "Sales".into(), id: 223, age: 36, email: "ada@contoso.com".into() };
-/// let moved = Employee { email: "lovelace@contoso.com".into(), ..ada.clone() };
-/// let found = changes(Some(&ada), Some(&moved))?;
-/// assert_eq!((found[0].key.row_key.as_str(), &found[0].kind), ("email_ada@contoso.com", &ChangeKind::Remove));
-/// assert_eq!(found[1].key.row_key.as_str(), "email_lovelace@contoso.com");
-/// assert!(changes(Some(&ada), Some(&ada))?.is_empty());
-/// # Ok::<(), table_core::Error>(())
-/// ```
+/// (PAT-INTRA-7). If the values in the entity's stored row are known, copies contain these values instead of newly encoded ones.
 ///
 /// # Errors
-/// Any error from [`IndexOf::entry`]: `KeyEncoding` if an index key cannot contain a value, `PropertyValueTooLarge` if an index key is too long (KEY-8).
-/// `OutOfRangeInput` (PAT-EC-8) if a declared index key of `new` would begin with U+FFFC.
-pub fn changes<E: Entity>(old: Option<&E>, new: Option<&E>) -> Result<Vec<Change>> {
-    stored_changes((old, [None; 2]), (new, [None; 2]))
-}
-
-/// Returns the index changes, like [`changes`]. If the values in the entity's stored row are known, copies contain these values instead of newly encoded ones.
-///
-/// # Errors
-/// Any error from [`changes`].
+/// - Any error from [`IndexOf::entry`]: `KeyEncoding` if an index key cannot contain a value, `PropertyValueTooLarge` if an index key is too long (KEY-8).
+/// - `OutOfRangeInput` (PAT-EC-8) if a declared index key of `new` would begin with U+FFFC.
 pub(crate) fn stored_changes<E: Entity>(
     (old, stored): (Option<&E>, StoredValues<'_>),
     (new, written): (Option<&E>, StoredValues<'_>),
@@ -190,109 +150,4 @@ pub(crate) fn holds_entry<E: Entity>(
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
-
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::index::fixture::{Employee, employee};
-
-    /// The index rows that must exist, by table and key. A list is represented by the set of its members.
-    #[derive(Debug, Default, PartialEq)]
-    struct OtherRows {
-        copies: BTreeMap<(String, EntityKey), Vec<u8>>,
-        lists: BTreeMap<(String, EntityKey), BTreeSet<Vec<u8>>>,
-    }
-
-    fn place(index: &IndexSchema, key: &EntityKey) -> (String, EntityKey) {
-        (index.table.unwrap_or("Company").to_owned(), key.clone())
-    }
-
-    /// Computes the index rows that must exist for the given entities. Uses the definition of each index directly, without comparing old and new entities.
-    fn expected<'e>(entities: impl Iterator<Item = &'e Employee>) -> OtherRows {
-        let mut others = OtherRows::default();
-        for entity in entities {
-            for index in Employee::INDEXES {
-                let Some(IndexEntry { key, row }) = index.entry(entity).unwrap() else { continue };
-                let place = place(index.schema(), &key);
-                if index.schema().kind == IndexKind::List {
-                    others.lists.entry(place).or_default().insert(row.as_bytes().to_vec());
-                } else {
-                    others.copies.insert(place, row.as_bytes().to_vec());
-                }
-            }
-        }
-        others
-    }
-
-    impl OtherRows {
-        fn apply(&mut self, change: Change) {
-            let place = place(change.index, &change.key);
-            match change.kind {
-                ChangeKind::Add(row) => {
-                    assert!(
-                        self.copies.insert(place, row.as_bytes().to_vec()).is_none(),
-                        "two copies, one key"
-                    );
-                }
-                ChangeKind::Rewrite(row) => {
-                    assert!(
-                        self.copies.insert(place, row.as_bytes().to_vec()).is_some(),
-                        "nothing to rewrite"
-                    );
-                }
-                ChangeKind::Remove => assert!(self.copies.remove(&place).is_some(), "nothing to remove"),
-                ChangeKind::Join(member) => {
-                    let list = self.lists.entry(place).or_default();
-                    assert!(list.insert(member.as_bytes().to_vec()), "joined twice");
-                }
-                ChangeKind::Leave(member) => {
-                    let list = self.lists.get_mut(&place).expect("a list to leave");
-                    assert!(list.remove(member.as_bytes()), "no member to leave");
-                    if list.is_empty() {
-                        self.lists.remove(&place);
-                    }
-                }
-            }
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(1_000))]
-
-        #[test]
-        fn pat_intra_7_changes_turn_the_old_index_rows_into_the_new_ones(
-            steps in prop::collection::vec((employee(), any::<bool>()), 1..20),
-        ) {
-            let mut entities: BTreeMap<EntityKey, Employee> = BTreeMap::new();
-            let mut others = OtherRows::default();
-            for (entity, is_delete) in steps {
-                let key = entity.key_of().unwrap();
-                // The test keeps the values of unique indexes distinct, because the store would refuse duplicates (PAT-INTRA-5).
-                let taken = entities.values().any(|other| {
-                    (other.department == entity.department && other.email == entity.email || other.badge == entity.badge)
-                        && other.key_of().unwrap() != key
-                });
-                if taken && !is_delete {
-                    continue;
-                }
-                let new = (!is_delete).then_some(&entity);
-                for change in changes(entities.get(&key), new).unwrap() {
-                    others.apply(change);
-                }
-                match new {
-                    Some(new) => entities.insert(key, new.clone()),
-                    None => entities.remove(&key),
-                };
-                prop_assert_eq!(&others, &expected(entities.values()));
-            }
-        }
-
-        #[test]
-        fn unchanged_rows_are_not_written(entity in employee()) {
-            prop_assert!(changes(Some(&entity), Some(&entity)).unwrap().is_empty());
-            prop_assert!(changes::<Employee>(None, None).unwrap().is_empty());
-        }
-    }
-}
+mod tests;

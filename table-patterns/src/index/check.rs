@@ -3,15 +3,14 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::index::IndexOf;
+use table_core::index::{Index, IndexOf};
 use table_core::key::EntityKey;
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::store::TableStore;
-use table_core::{Error, Result};
 
 use crate::entities::{Entities, ReservedRows, StepRecorder};
-use crate::index::fault::IndexFault;
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::pace::Pacer;
 use crate::index::sweep::{Phase, Sweep};
@@ -19,13 +18,16 @@ use crate::omitted::WholePage;
 use crate::paging::Pages;
 use crate::position::Position;
 
+/// The maximum number of findings listed in a report.
+const LISTED: usize = 1_000;
+
 /// The result of an index check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexReport {
     /// The number of processed entities and index rows. An entity counts once for each index.
     pub scanned: u64,
-    /// The findings, up to the maximum set by [`list_at_most`](IndexCheck::list_at_most).
+    /// The findings, at most 1,000. Further findings are only counted.
     pub findings: Vec<Finding>,
     /// The total number of findings, including those that are not listed.
     pub found: u64,
@@ -54,11 +56,11 @@ impl IndexReport {
         (self.found, self.skipped) = (self.repaired, skipped);
     }
 
-    pub(crate) fn add(&mut self, findings: Vec<Finding>, most: usize) {
+    pub(crate) fn add(&mut self, findings: Vec<Finding>) {
         for finding in findings {
             self.found += 1;
             self.repaired += u64::from(finding.repaired);
-            if self.findings.len() < most {
+            if self.findings.len() < LISTED {
                 self.findings.push(finding);
             }
         }
@@ -107,20 +109,19 @@ pub struct IndexCheck<'a, E, S, O> {
     only: Option<&'static str>,
     repair: bool,
     per_second: Option<NonZeroU32>,
-    most: usize,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Creates a check of all indexes, and of the reserved rows of copies and feeds. Without [`repair`](IndexCheck::repair), the check changes nothing.
     pub const fn check(&self) -> IndexCheck<'_, E, S, O> {
-        IndexCheck { table: self, only: None, repair: false, per_second: None, most: 1_000 }
+        IndexCheck { table: self, only: None, repair: false, per_second: None }
     }
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
     /// Restricts the check to one index. The reserved rows of copies and feeds are then not checked.
-    pub fn only(self, index: &'static str) -> Self {
-        Self { only: Some(index), ..self }
+    pub fn only<I: Index<Entity = E>>(self) -> Self {
+        Self { only: Some(I::SCHEMA.name), ..self }
     }
 
     /// Makes the check repair all findings, except duplicates, bad entities, odd rows, and index rows that the store cannot represent (see [`FindingKind`]).
@@ -133,15 +134,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         Self { per_second: Some(items), ..self }
     }
 
-    /// Sets the maximum number of listed findings. The default is 1,000. Further findings are only counted.
-    pub fn list_at_most(self, findings: usize) -> Self {
-        Self { most: findings, ..self }
-    }
-
     /// Runs the check.
     ///
     /// # Errors
-    /// - `InvalidInput` if the entity type has no index with the name passed to [`only`](Self::only).
     /// - `SchemaMismatch` if a newer schema does not allow this program to repair, or prevents it from checking copies.
     /// - Any error from the store.
     ///
@@ -151,14 +146,6 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         let mut report = IndexReport::default();
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
         let is_wanted = |index: &&IndexOf<E>| self.only.is_none_or(|only| index.schema().name == only);
-        if let Some(name) = self.only.filter(|_| !E::INDEXES.iter().any(|index| is_wanted(&index))) {
-            let names: Vec<_> = E::INDEXES.iter().map(|index| index.schema().name).collect();
-            return Err(Error::of(IndexFault::NoIndex {
-                name,
-                entity: E::SCHEMA.entity,
-                names: names.join(", "),
-            }));
-        }
         for index in E::INDEXES.iter().filter(is_wanted) {
             let sweep = Sweep::new(self.table, index, self.repair);
             for phase in [Phase::Rows, Phase::Entities] {
@@ -167,7 +154,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
                     let swept = sweep.page(phase, &at, &mut pacer).await?;
                     report.scanned += swept.items;
                     report.skipped += swept.skipped;
-                    report.add(swept.findings, self.most);
+                    report.add(swept.findings);
                     next = swept.next;
                 }
             }
@@ -208,7 +195,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
             findings.extend(unreadable.into_iter().map(|row| odd(row.key, row.error.to_string())));
             report.skipped += page.skipped;
             report.scanned += u64::try_from(page.rows.len()).unwrap_or(u64::MAX);
-            report.add(findings, self.most);
+            report.add(findings);
             pacer.items(page.rows.len()).await;
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use chrono::{DateTime, Utc};
+use table_core::Result;
 use table_core::column::Condition;
 use table_core::entity::{Entity, ProjectionOf, Versioned};
 use table_core::key::EntityKey;
@@ -11,7 +11,6 @@ use table_core::schema::IndexSchema;
 use table_core::selection::{ReadableAs, Source};
 use table_core::store::TableStore;
 use table_core::table::EntityQuery;
-use table_core::{Result, ticks};
 
 use crate::entities::{Entities, StepRecorder};
 use crate::index::changes::index_of;
@@ -52,7 +51,6 @@ use crate::index::changes::index_of;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Eventual<T> {
     value: T,
-    timestamp: u64,
     index: &'static IndexSchema,
     key: EntityKey,
     owner: EntityKey,
@@ -68,7 +66,7 @@ impl<T> Eventual<T> {
             Some(index) => index.owner(copy)?,
             None => key.clone(),
         };
-        Ok(Self { value: F::read(copy)?, timestamp: copy.row.timestamp(), index, key, owner })
+        Ok(Self { value: F::read(copy)?, index, key, owner })
     }
 
     /// Returns the copy's value. It may be older than the entity.
@@ -81,12 +79,6 @@ impl<T> Eventual<T> {
     #[must_use]
     pub fn into_possibly_stale(self) -> T {
         self.value
-    }
-
-    /// Returns the time when the copy was written, by the store's clock.
-    #[must_use]
-    pub fn copied_at(&self) -> DateTime<Utc> {
-        ticks::to_datetime(self.timestamp).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
     /// Returns the key of the copied entity.

@@ -83,12 +83,6 @@ pub(crate) enum IndexFault {
     #[error("another run began a new pass over the rows of index `{0}`; run the backfill again")]
     #[fault(SchemaMismatch)]
     OtherPass(String),
-    #[error("`{entity}` has no index `{name}`; its indexes are: {names}")]
-    #[fault(InvalidInput)]
-    NoIndex { name: &'static str, entity: &'static str, names: String },
-    #[error("index `{0}` is disabled; call `enable`, then run its backfill")]
-    #[fault(IndexNotReady)]
-    Disabled(String),
     #[error(
         "index `{0}` is announced, and older programs may write entities without entries; replace these programs, and run its backfill until \
          the report has no `retry_after`"

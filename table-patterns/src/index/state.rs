@@ -1,4 +1,4 @@
-//! The state of an index: building, ready or disabled. It is recorded with the stored schema.
+//! The state of an index: building or ready. It is recorded with the stored schema.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,6 @@ use crate::index::fault::IndexFault;
 ///     match state {
 ///         IndexState::Building => "run its backfill to the end",
 ///         IndexState::Ready => "nothing",
-///         IndexState::Disabled => "enable it, which rebuilds it",
 ///     }
 /// }
 /// assert_eq!(remedy(IndexState::Ready), "nothing");
@@ -33,8 +32,6 @@ pub enum IndexState {
     Building,
     /// The index is complete and used for reads.
     Ready,
-    /// The index was disabled and is not used for reads.
-    Disabled,
 }
 
 impl fmt::Display for IndexState {
@@ -42,7 +39,6 @@ impl fmt::Display for IndexState {
         f.write_str(match self {
             Self::Building => "building",
             Self::Ready => "ready",
-            Self::Disabled => "disabled",
         })
     }
 }
@@ -58,8 +54,6 @@ pub(crate) fn noted<E: Entity>(layout: &SchemaRecord, index: &str) -> IndexState
     let note = note(index);
     if !is_stored(layout, index) {
         IndexState::Building
-    } else if layout.disabled.contains(&note) {
-        IndexState::Disabled
     } else if layout.pending.contains(&note) || !is_readable_by::<E>(layout, index) {
         IndexState::Building
     } else {
@@ -173,7 +167,6 @@ pub(crate) fn not_ready<E: Entity>(layout: &SchemaRecord, index: &str) -> Option
     let fault = match noted::<E>(layout, index) {
         _ if !is_stored(layout, index) => IndexFault::NotStored(name),
         IndexState::Ready => return None,
-        IndexState::Disabled => IndexFault::Disabled(name),
         IndexState::Building if !is_readable_by::<E>(layout, index) => IndexFault::StoredDifferently(name),
         IndexState::Building if layout.is_announced(index) => IndexFault::Announced(name),
         IndexState::Building => IndexFault::Building(name),
@@ -182,27 +175,4 @@ pub(crate) fn not_ready<E: Entity>(layout: &SchemaRecord, index: &str) -> Option
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_index_whose_keys_accept_more_values_is_readable() {
-        let schema = |literal: &str, codec: &str, keeps: &str| {
-            let text = format!(
-                "schema 1\nentity E\ntable T\nPartitionKey a text 0..512 ordered legal\nproperty A Edm.String\nproperty B Edm.String optional\n\
-                 index ByA copies\nindex ByA RowKey \"{literal}\"\nindex ByA RowKey .A {codec} 0..512 ordered legal\nindex ByA keeps {keeps}\n"
-            );
-            text.parse::<StoredSchema>().unwrap()
-        };
-        let own = schema("a_", "without(_)", "*");
-        assert!(is_readable(&own, &own, "ByA"));
-        assert!(requires(&schema("a_", "text", "*"), &own, "ByA"), "fewer values are another key");
-        assert!(is_readable(&schema("a_", "text", "*"), &own, "ByA"));
-        for (literal, codec, keeps) in
-            [("b_", "text", "*"), ("b_", "without(_)", "*"), ("a_", "text", "A"), ("a_", "without(_)", "A")]
-        {
-            let stored = schema(literal, codec, keeps);
-            assert!(!is_readable(&stored, &own, "ByA"), "{stored}");
-        }
-    }
-}
+mod tests;

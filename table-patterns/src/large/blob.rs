@@ -92,11 +92,7 @@ pub struct Content<'a, E> {
     pub(super) stream: BoxStream<'a, Result<Bytes>>,
 }
 
-impl<E> fmt::Debug for Content<'_, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Content").field("blob", &self.blob).finish_non_exhaustive()
-    }
-}
+debug_fields!([E] Content['_, E] { blob, .. });
 
 /// The type of a `#[blob]` field.
 #[doc(hidden)]

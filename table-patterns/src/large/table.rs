@@ -116,26 +116,6 @@ fn folder(prefix: &str, kind: &str, table: &TableName) -> Result<Path> {
     Path::parse(&folder).map_err(|source| Error::of(LargeFault::Folder { folder, source }))
 }
 
-impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for LargeTable<E, S, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LargeTable")
-            .field("table", &self.table)
-            .field("blobs", &self.blobs)
-            .field("prefix", &self.prefix)
-            .field("grace", &self.grace)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!([E, S: fmt::Debug, O: fmt::Debug] LargeTable[E, S, O] { table, blobs, prefix, grace, .. });
 
-impl<E, S: Clone, O: Clone> Clone for LargeTable<E, S, O> {
-    fn clone(&self) -> Self {
-        Self {
-            table: self.table.clone(),
-            blobs: Arc::clone(&self.blobs),
-            prefix: self.prefix.clone(),
-            clock: self.clock.clone(),
-            grace: self.grace,
-            part: self.part,
-        }
-    }
-}
+clone_fields!([E, S: Clone, O: Clone] LargeTable[E, S, O] { table, blobs, prefix, clock, grace, part });

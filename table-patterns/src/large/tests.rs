@@ -20,7 +20,7 @@ use table_core::{Entity, EntityKey, Error, ErrorCode, Result, TableStoreExt};
 
 use super::*;
 use crate::blob::encode;
-use crate::faults::{Call, Fault, FaultyBlobs, FaultyStore, sendable};
+use crate::tests::faults::{Call, Fault, FaultyBlobs, FaultyStore, sendable};
 
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Employees")]

@@ -12,7 +12,7 @@ use table_core::embedded::Clock;
 use table_core::{ErrorCode, ticks};
 
 use super::*;
-use crate::faults::{FaultyBlobs, sendable};
+use crate::tests::faults::{FaultyBlobs, sendable};
 
 const SECOND: u64 = 10_000_000;
 

@@ -173,12 +173,4 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
     }
 }
 
-impl<E, S: fmt::Debug, C, O: fmt::Debug> fmt::Debug for LogFollower<E, S, C, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LogFollower")
-            .field("log", &self.log)
-            .field("position", &self.position)
-            .field("settle", &self.settle)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!([E, S: fmt::Debug, C, O: fmt::Debug] LogFollower[E, S, C, O] { log, position, settle, .. });

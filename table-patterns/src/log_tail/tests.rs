@@ -12,7 +12,7 @@ use table_core::embedded::{Clock, Engine};
 use table_core::{Entity, ErrorCode, Selection, TableStoreExt, ticks};
 
 use super::*;
-use crate::faults::{Call, Fault, FaultyStore, sendable};
+use crate::tests::faults::{Call, Fault, FaultyStore, sendable};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "EmployeeExpense")]
@@ -463,7 +463,7 @@ proptest! {
 
 #[test]
 fn cos_1_the_newest_events_are_found_in_a_store_without_order() {
-    let store = crate::faults::unordered();
+    let store = crate::tests::faults::unordered();
     let log = LogTail::new(block_on(store.table::<Expense>().create_if_missing()).unwrap());
     for cents in 0..2_500 {
         block_on(log.append(expense(cents))).unwrap();

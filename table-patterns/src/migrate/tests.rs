@@ -17,9 +17,9 @@ use uuid::Uuid;
 
 use super::*;
 use crate::EntityStore;
-use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::outbox::{Intent, Outbox, Step};
 use crate::sequence::GaplessSequence;
+use crate::tests::faults::{Call, Fault, FaultyStore, sendable};
 use crate::unit::UnitOfWork;
 use crate::work::{Sweep, Worker};
 

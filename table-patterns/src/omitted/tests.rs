@@ -8,7 +8,7 @@ use table_core::testing::LimitedStore;
 use table_core::{Entity, TableStoreExt};
 
 use super::*;
-use crate::faults::{Call, Fault, FaultyStore, unordered};
+use crate::tests::faults::{Call, Fault, FaultyStore, unordered};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Omitted")]

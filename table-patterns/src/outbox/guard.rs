@@ -30,7 +30,7 @@
 //!
 //! # Cost
 //! A step costs a read and a transaction of two operations. A delete step costs a second read. A guard takes about 150 bytes and remains after the entity has
-//! been deleted. [`collect_guards`] and [`collect_all_guards`] delete the guards of deleted entities.
+//! been deleted. [`collect_all_guards`] deletes the guards of deleted entities.
 //!
 //! # Bounds
 //! The embedded engine assigns Timestamps in commit order (ENG-8). The service takes them from the clock of the machine that serves the partition. Successive
@@ -237,29 +237,15 @@ async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey)
     Ok(store.get(table, target, &Select::names(["PartitionKey"])).await?.is_some())
 }
 
-/// Deletes the guards in one partition that are no longer needed: the entity no longer exists, and no step has changed the guard since `untouched_since`, in
+/// Deletes the guards in a table that are no longer needed: the entity no longer exists, and no step has changed the guard since `untouched_since`, in
 /// [ticks](table_core::ticks). Keeps guards that have an owner, even if another tool has deleted the entity. Returns the number of deleted guards.
 ///
-/// Each page of guards costs one query, a read of the entity for each old guard without an owner, and one transaction per 100 deleted guards. If the store
-/// returns rows in key order, adjacent entities are read in pages.
+/// Scans the table, because a guard of a deleted index entry may be in a partition without other rows. Each page of guards costs one query, a read of the
+/// entity for each old guard without an owner, and one transaction per 100 deleted guards. If the store returns rows in key order, adjacent entities are read
+/// in pages.
 ///
 /// A step that is delivered after its guard was deleted is applied as if it were new. Choose a time that certainly precedes every unfinished intent, including
 /// poison intents, for example several days ago.
-///
-/// # Errors
-/// Any error from the store.
-pub async fn collect_guards<S: TableStore>(
-    store: &S,
-    table: &TableName,
-    partition_key: &PartitionKey,
-    untouched_since: u64,
-) -> Result<u64> {
-    let range = KeyRange::rows(partition_key.as_str(), TextRange::prefix(GUARD_PREFIX));
-    collect(store, table, range, untouched_since).await
-}
-
-/// Deletes the guards of deleted entities in all partitions of a table, like [`collect_guards`]. Scans the table, because a guard of a deleted index entry may
-/// be in a partition without other rows.
 ///
 /// # Errors
 /// Any error from the store.
@@ -268,17 +254,8 @@ pub async fn collect_all_guards<S: TableStore>(
     table: &TableName,
     untouched_since: u64,
 ) -> Result<u64> {
-    let range = KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(GUARD_PREFIX) };
-    collect(store, table, range, untouched_since).await
-}
-
-async fn collect<S: TableStore>(
-    store: &S,
-    table: &TableName,
-    range: KeyRange,
-    untouched_since: u64,
-) -> Result<u64> {
-    let query = Query::new(range);
+    let row_key = TextRange::prefix(GUARD_PREFIX);
+    let query = Query::new(KeyRange { partition_key: TextRange::ALL, row_key });
     // A store with low-resolution Timestamps truncates them. The actual time is therefore between the Timestamp and the store's next possible Timestamp.
     let step = store.capabilities().timestamp_step.saturating_sub(1);
     let keys = Select::names(["PartitionKey", "RowKey"]);

@@ -147,13 +147,19 @@ pub(crate) async fn renew<S: TableStore>(
     table: &TableName,
     partition_key: &PartitionKey,
 ) -> Result<()> {
-    put(store, &key_of(table, partition_key)?, entry_row(table, None)).await
+    let kind = OperationKind::InsertOrReplace(entry_row(table, None));
+    put(store, REGISTRY, &key_of(table, partition_key)?, kind).await
 }
 
-/// Writes a row to the registry table. Creates the table if it does not exist.
-async fn put<S: TableStore>(store: &S, key: &EntityKey, row: Row) -> Result<()> {
-    let registry = TableName::new(REGISTRY)?;
-    let transaction = alone(key, OperationKind::InsertOrReplace(row), store.capabilities().limits)?;
+/// Writes a row to a registry table. Creates the table if it does not exist.
+pub(crate) async fn put<S: TableStore>(
+    store: &S,
+    registry: &str,
+    key: &EntityKey,
+    kind: OperationKind,
+) -> Result<()> {
+    let registry = TableName::new(registry)?;
+    let transaction = alone(key, kind, store.capabilities().limits)?;
     match store.submit(&registry, transaction.clone()).await {
         Err(error) if error.is_table_not_found() => {
             store.create_table_if_missing(&registry).await?;
@@ -175,7 +181,8 @@ fn entry_row(table: &TableName, mark: Option<Mark>) -> Row {
 /// Writes a row and reads its Timestamp. Returns this Timestamp, the store's time, in ticks.
 pub(crate) async fn store_time<S: TableStore>(store: &S) -> Result<u64> {
     let key = EntityKey::new(SWEEPS, "time")?;
-    put(store, &key, RowWriter::with_capacity(0).finish()).await?;
+    let kind = OperationKind::InsertOrReplace(RowWriter::with_capacity(0).finish());
+    put(store, REGISTRY, &key, kind).await?;
     let found = store.get(&TableName::new(REGISTRY)?, &key, &Select::All).await?;
     Ok(found.map_or(0, |found| found.row.view().timestamp()))
 }

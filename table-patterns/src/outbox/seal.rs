@@ -22,7 +22,6 @@ use table_core::operation::OperationKind;
 use table_core::query::{KeyRange, TextRange};
 use table_core::row::RowWriter;
 use table_core::store::TableStore;
-use table_core::table::TableStoreExt;
 use table_core::{Error, ErrorCode, Result, ValueRef};
 use uuid::Uuid;
 
@@ -234,15 +233,7 @@ async fn add<S: TableStore>(store: &S, number: u64) -> Result<()> {
     let mut writer = RowWriter::with_capacity(1);
     writer.property("Secret", ValueRef::Binary(&secret));
     let key = EntityKey::new(KEYS, format!("{number:010}_{}", Uuid::new_v4().simple()))?;
-    let insert = alone(&key, OperationKind::Insert(writer.finish()), store.capabilities().limits)?;
-    let table = TableName::new(REGISTRY)?;
-    match store.submit(&table, insert.clone()).await {
-        Err(error) if error.is_table_not_found() => {
-            store.create_table_if_missing(&table).await?;
-            store.submit(&table, insert).await.map(drop)
-        }
-        outcome => outcome.map(drop),
-    }
+    registry::put(store, REGISTRY, &key, OperationKind::Insert(writer.finish())).await
 }
 
 /// Returns `true` if an error may mean that the credential does not permit reading the keys.

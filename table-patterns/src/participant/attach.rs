@@ -281,11 +281,7 @@ impl<S: TableStore> TableStore for WithParticipants<S> {
     }
 }
 
-impl<S: fmt::Debug> fmt::Debug for WithParticipants<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WithParticipants").field("store", &self.store).finish_non_exhaustive()
-    }
-}
+debug_fields!([S: fmt::Debug] WithParticipants[S] { store, .. });
 
 impl<S: fmt::Display> fmt::Display for WithParticipants<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

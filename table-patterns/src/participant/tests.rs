@@ -11,8 +11,8 @@ use table_core::testing::LimitedStore;
 use table_core::{Entity, ErrorCode, Result, TableStoreExt};
 
 use crate::EntityStore;
-use crate::faults::FaultyStore;
 use crate::participant::{Changes, Participant, WithParticipants};
+use crate::tests::faults::FaultyStore;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Support")]

@@ -280,13 +280,4 @@ fn after(mut range: KeyRange, position: Option<&EntityKey>) -> Option<KeyRange> 
     (!range.is_empty()).then_some(range)
 }
 
-impl<E, S: fmt::Debug> fmt::Debug for BatchedDelete<'_, E, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BatchedDelete")
-            .field("table", &self.table)
-            .field("ranges", &self.ranges)
-            .field("condition", &self.condition)
-            .field("position", &self.position)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!([E, S: fmt::Debug] BatchedDelete['_, E, S] { table, ranges, condition, position, .. });

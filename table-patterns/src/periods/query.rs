@@ -95,13 +95,4 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
     }
 }
 
-impl<E, S: fmt::Debug> fmt::Debug for PeriodQuery<E, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PeriodQuery")
-            .field("tables", &self.tables)
-            .field("ranges", &self.ranges)
-            .field("filter", &self.filter)
-            .field("limit", &self.limit)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!([E, S: fmt::Debug] PeriodQuery[E, S] { tables, ranges, filter, limit, .. });

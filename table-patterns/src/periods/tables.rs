@@ -46,11 +46,7 @@ struct Opened<E, S> {
     checked: u64,
 }
 
-impl<E, S: Clone> Clone for Opened<E, S> {
-    fn clone(&self) -> Self {
-        Self { handle: self.handle.clone(), checked: self.checked }
-    }
-}
+clone_fields!([E, S: Clone] Opened[E, S] { handle, checked });
 
 /// The opened tables, by name.
 type Handles<E, S> = HashMap<TableName, Opened<E, S>>;
@@ -379,25 +375,6 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     }
 }
 
-impl<E, S: Clone> Clone for PeriodTables<E, S> {
-    fn clone(&self) -> Self {
-        Self {
-            store: self.store.clone(),
-            clock: self.clock.clone(),
-            retain: self.retain,
-            precreate: self.precreate,
-            keeping: self.keeping.clone(),
-            opened: Arc::clone(&self.opened),
-        }
-    }
-}
+clone_fields!([E, S: Clone] PeriodTables[E, S] { store, clock, retain, precreate, keeping, opened });
 
-impl<E, S: fmt::Debug> fmt::Debug for PeriodTables<E, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PeriodTables")
-            .field("store", &self.store)
-            .field("keep", &self.retain)
-            .field("ahead", &self.precreate)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!([E, S: fmt::Debug] PeriodTables[E, S] { store, retain, precreate, .. });

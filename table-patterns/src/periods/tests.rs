@@ -18,8 +18,8 @@ use table_core::testing::LimitedStore;
 use table_core::{Entity, ErrorCode, Selection, TableEntity, TableStore, TableStoreExt, ticks};
 
 use super::*;
-use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::feed::FEEDS;
+use crate::tests::faults::{Call, Fault, FaultyStore, sendable};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LoginAttempts")]

@@ -16,8 +16,8 @@ use table_core::{Entity, EntityGroup, ErrorCode, TableStoreExt};
 
 use super::*;
 use crate::EntityStore;
-use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::participant::{Changes, Participant};
+use crate::tests::faults::{Call, Fault, FaultyStore, sendable};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company")]

@@ -1,7 +1,6 @@
 //! Sequences from which each process allocates numbers in advance, one block at a time.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -113,45 +112,9 @@ fn keep(in_hand: &mut InHand, partition_key: PartitionKey, block: Range<u64>) {
     in_hand.entry(partition_key).or_default().push_back(block);
 }
 
-impl<E, S: Clone, O: Clone> Clone for BlockSequence<E, S, O>
-where
-    Entities<E, S, O>: Clone,
-{
-    fn clone(&self) -> Self {
-        let Self { entities, row_key, size, in_hand } = self;
-        Self {
-            entities: entities.clone(),
-            row_key: row_key.clone(),
-            size: *size,
-            in_hand: Arc::clone(in_hand),
-        }
-    }
-}
+clone_fields!([E, S: Clone, O: Clone] BlockSequence[E, S, O] { entities, row_key, size, in_hand });
 
-impl<E, S, O> fmt::Debug for BlockSequence<E, S, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BlockSequence")
-            .field("row_key", &self.row_key)
-            .field("size", &self.size)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!([E, S, O] BlockSequence[E, S, O] { row_key, size, .. });
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_of_any_number_of_partitions_take_bounded_memory() {
-        let mut in_hand = InHand::new();
-        let partition = |number: usize| PartitionKey::new(number.to_string()).unwrap();
-        for number in 0..10 * REMEMBERED {
-            keep(&mut in_hand, partition(number), 7..9);
-            assert!(in_hand.len() <= REMEMBERED);
-        }
-        let last = partition(10 * REMEMBERED - 1);
-        let numbers = std::iter::from_fn(|| first(&mut in_hand, &last));
-        assert_eq!(numbers.collect::<Vec<_>>(), [7, 8]);
-        assert!(!in_hand.contains_key(&last));
-    }
-}
+mod tests;

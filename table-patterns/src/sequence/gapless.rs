@@ -1,6 +1,5 @@
 //! Sequences without gaps. A number is allocated in the unit of work that uses it.
 
-use std::fmt;
 use std::ops::Range;
 
 use table_core::entity::Entity;
@@ -189,18 +188,6 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Decide<S, O, (), Error> f
     }
 }
 
-impl<E, S, O> Clone for GaplessSequence<E, S, O>
-where
-    Entities<E, S, O>: Clone,
-{
-    fn clone(&self) -> Self {
-        let Self { entities, row_key } = self;
-        Self { entities: entities.clone(), row_key: row_key.clone() }
-    }
-}
+clone_fields!([E, S: Clone, O: Clone] GaplessSequence[E, S, O] { entities, row_key });
 
-impl<E, S, O> fmt::Debug for GaplessSequence<E, S, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GaplessSequence").field("row_key", &self.row_key).finish_non_exhaustive()
-    }
-}
+debug_fields!([E, S, O] GaplessSequence[E, S, O] { row_key, .. });

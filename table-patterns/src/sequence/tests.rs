@@ -15,9 +15,9 @@ use table_core::{
 
 use crate::EntityStore;
 use crate::entities::Entities;
-use crate::faults::{Call, Fault, FaultyStore};
 use crate::outbox::rows::together;
 use crate::sequence::{BlockSequence, GaplessSequence};
+use crate::tests::faults::{Call, Fault, FaultyStore};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", feed)]

@@ -243,14 +243,6 @@ pub(crate) fn with_slots<E: Series, V: Property>(entity: &E, slots: &[(&str, V)]
     Ok(writer.finish())
 }
 
-impl<E, S: Clone, O: Clone> Clone for SeriesTable<E, S, O> {
-    fn clone(&self) -> Self {
-        Self { entities: self.entities.clone() }
-    }
-}
+clone_fields!([E, S: Clone, O: Clone] SeriesTable[E, S, O] { entities });
 
-impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for SeriesTable<E, S, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SeriesTable").field("entities", &self.entities).finish()
-    }
-}
+debug_fields!([E, S: fmt::Debug, O: fmt::Debug] SeriesTable[E, S, O] { entities });

@@ -10,7 +10,7 @@ use table_core::retry::Retry;
 use table_core::{Entity, ErrorCode, Selection, TableEntity, TableStoreExt};
 
 use super::*;
-use crate::faults::{Call, Fault, FaultyStore, sendable};
+use crate::tests::faults::{Call, Fault, FaultyStore, sendable};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "MessageCounts")]

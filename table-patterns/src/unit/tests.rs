@@ -28,10 +28,10 @@ use table_core::{Entity, ErrorCode, Result, Selection};
 
 use crate::EntityStore;
 use crate::entities::Entities;
-use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::feed::Cursor;
 use crate::outbox::{Message, Outbox, Step};
 use crate::participant::{Changes, Participant, WithParticipants};
+use crate::tests::faults::{Call, Fault, FaultyStore, sendable};
 use crate::unit::UnitOfWork;
 
 #[expect(clippy::duplicated_attributes, reason = "each index has separate attributes")]

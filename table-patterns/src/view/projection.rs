@@ -1,7 +1,6 @@
 //! The projection of one source entity: its rows in a view, and its contributions to sums.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::marker::PhantomData;
 
 use table_core::entity::PlainEntity;
@@ -84,8 +83,4 @@ fn duplicate_row(key: &EntityKey) -> Error {
     Error::of(ViewFault::Twice).with_key(key.partition_key.as_str(), key.row_key.as_str())
 }
 
-impl<R> fmt::Debug for Projection<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Projection").field("places", &self.places).finish()
-    }
-}
+debug_fields!([R] Projection[R] { places });

@@ -1,7 +1,6 @@
 //! Builds a view from the rows of its source, while other programs keep writing to the source. A rebuild proceeds page by page and is resumable.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use table_core::entity::Entity;
 use table_core::etag::ETag;
@@ -14,16 +13,17 @@ use table_core::store::TableStore;
 use table_core::{Error, Result};
 use uuid::Uuid;
 
+use crate::key_hash;
 use crate::omitted::{self, Unreadable, WholePage, whole_page};
 use crate::read_many;
 use crate::view::View;
 use crate::view::applied::Applied;
-use crate::view::counted::Counted;
 use crate::view::fault::ViewFault;
 use crate::view::position::{Phase, RebuildPosition, RebuildProgress};
 use crate::view::record::{BY, OF, Places};
 use crate::view::state_row::StateRow;
 use crate::view::table::ViewTable;
+use crate::visited::Visited;
 
 /// A rebuild in progress. Created by [`ViewTable::rebuild`].
 ///
@@ -45,8 +45,8 @@ pub struct Rebuild<'a, V: View, S> {
     page: usize,
     /// `true` once the rebuild has checked that the resume position belongs to this view.
     is_begun: bool,
-    /// The partitions of the view recounted by this process.
-    counted: Counted,
+    /// The partitions of the view recounted by this process, if the store returns rows without key order.
+    counted: Visited,
 }
 
 /// The stored row at the key of an entity that was applied to the view.
@@ -68,7 +68,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             position: RebuildPosition::default(),
             page: 1_000,
             is_begun: false,
-            counted: Counted::default(),
+            counted: Visited::default(),
         }
     }
 }
@@ -76,7 +76,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     /// Continues an earlier rebuild from its stored resume position.
     pub fn resume(self, position: RebuildPosition) -> Self {
-        Self { position, is_begun: false, counted: Counted::default(), ..self }
+        Self { position, is_begun: false, counted: Visited::default(), ..self }
     }
 
     /// Sets the number of rows per step, at most one page; 1,000 by default. A rebuild begins with steps that read the ends of the feeds, at most `rows` feeds
@@ -229,15 +229,16 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         let is_ordered = self.view.rows.store().capabilities().ordered;
         for row in page.rows.iter() {
             let place = PartitionKey::new(row.partition_key)?;
+            let hash = key_hash::of_texts(&[place.as_str()]);
             let is_known = position.counted.as_deref() == Some(place.as_str());
-            if is_known || (!is_ordered && self.counted.contains(&place)) {
+            if is_known || (!is_ordered && self.counted.contains(hash)) {
                 continue;
             }
             let corrected = self.view.recount(&place).await?;
             position.progress.corrected += u64::try_from(corrected).unwrap_or(u64::MAX);
             position.counted = Some(place.as_str().to_owned());
             if !is_ordered {
-                self.counted.insert(&place);
+                self.counted.insert(hash);
             }
         }
         Ok(())
@@ -309,8 +310,4 @@ fn sources_of(WholePage { page, unreadable }: &WholePage) -> Result<Vec<EntityKe
     rows.map(|row| EntityKey::new(row.partition_key, source(row.row_key))).collect()
 }
 
-impl<V: View, S> fmt::Debug for Rebuild<'_, V, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rebuild").field("position", &self.position).finish_non_exhaustive()
-    }
-}
+debug_fields!([V: View, S] Rebuild['_, V, S] { position, .. });

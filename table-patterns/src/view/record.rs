@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::{Error, Result, ValueRef, limits};
 
 use crate::feed::Cursor;
+use crate::key_hash;
 use crate::view::fault::ViewFault;
 
 /// The prefix of the `RowKey`s of a view's bookkeeping rows.
@@ -61,7 +61,7 @@ pub(super) fn state_key() -> Result<EntityKey> {
 
 /// Returns the key of an entity's poison row.
 pub(super) fn poison_key(source: &EntityKey) -> Result<EntityKey> {
-    let hash = hash(source);
+    let hash = key_hash::of_key(source);
     EntityKey::new(STATE_PARTITION, format!("{POISON}{hash:032x}"))
 }
 
@@ -94,7 +94,7 @@ pub(super) fn places_key(source: &EntityKey) -> Result<EntityKey> {
 
 /// Returns the key of a source entity's record in the view's partition `place`.
 pub(super) fn share_key(place: &PartitionKey, source: &EntityKey) -> Result<EntityKey> {
-    let hash = hash(source);
+    let hash = key_hash::of_key(source);
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(format!("{BY}{hash:032x}"))? })
 }
 
@@ -109,25 +109,6 @@ pub(super) fn recount_of(row: RowView<'_>) -> Result<Option<String>> {
         Some(ValueRef::String(id)) => Some(id.to_owned()),
         _ => None,
     })
-}
-
-/// Returns the first 128 bits of a key's SHA-256 hash.
-fn hash(key: &EntityKey) -> u128 {
-    hash_of(&[key.partition_key.as_str(), key.row_key.as_str()])
-}
-
-/// Returns the first 128 bits of the SHA-256 hash of a view partition's `PartitionKey`.
-pub(super) fn place_hash(place: &PartitionKey) -> u128 {
-    hash_of(&[place.as_str()])
-}
-
-fn hash_of(texts: &[&str]) -> u128 {
-    let mut hash = Sha256::new();
-    for text in texts {
-        hash.update(text.as_bytes());
-        hash.update([0]);
-    }
-    hash.finalize().first_chunk().copied().map_or(0, u128::from_be_bytes)
 }
 
 impl Share {

@@ -272,26 +272,6 @@ fn later(first: &TableName, version: u32) -> Result<TableName> {
     TableName::new(&[front, &end].concat())
 }
 
-impl<V: View, S: Clone> Clone for ViewTable<V, S> {
-    fn clone(&self) -> Self {
-        Self {
-            source: self.source.clone(),
-            rows: self.rows.clone(),
-            first: self.first.clone(),
-            feed: self.feed.clone(),
-            retry: self.retry.clone(),
-            lease: self.lease,
-            poison_limit: self.poison_limit,
-            memory: Arc::clone(&self.memory),
-        }
-    }
-}
+clone_fields!([V: View, S: Clone] ViewTable[V, S] { source, rows, first, feed, retry, lease, poison_limit, memory });
 
-impl<V: View, S: fmt::Debug> fmt::Debug for ViewTable<V, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ViewTable")
-            .field("source", &self.source)
-            .field("rows", &self.rows)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!([V: View, S: fmt::Debug] ViewTable[V, S] { source, rows, .. });

@@ -121,12 +121,4 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
     }
 }
 
-impl<W: Wide, S: fmt::Debug> fmt::Debug for WidePatch<'_, W, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WidePatch")
-            .field("table", &self.table)
-            .field("key", &self.key)
-            .field("properties", &self.properties)
-            .finish()
-    }
-}
+debug_fields!([W: Wide, S: fmt::Debug] WidePatch['_, W, S] { table, key, properties });

@@ -93,11 +93,7 @@ impl<W, F> WideSlots<W, F> {
     }
 }
 
-impl<W, T> Clone for WideProperty<W, T> {
-    fn clone(&self) -> Self {
-        Self { name: self.name.clone(), outside: self.outside, of: PhantomData }
-    }
-}
+clone_fields!([W, T] WideProperty[W, T] { name, outside, of });
 
 impl<W, F> Clone for WideSlots<W, F> {
     fn clone(&self) -> Self {

@@ -337,14 +337,6 @@ impl WideVersion {
     }
 }
 
-impl<W: Wide, S: Clone> Clone for WideTable<W, S> {
-    fn clone(&self) -> Self {
-        Self { table: self.table.clone(), retry: self.retry.clone(), of: PhantomData }
-    }
-}
+clone_fields!([W: Wide, S: Clone] WideTable[W, S] { table, retry, of });
 
-impl<W: Wide, S: fmt::Debug> fmt::Debug for WideTable<W, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WideTable").field("table", &self.table).field("retry", &self.retry).finish()
-    }
-}
+debug_fields!([W: Wide, S: fmt::Debug] WideTable[W, S] { table, retry });

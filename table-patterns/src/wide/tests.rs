@@ -15,8 +15,8 @@ use table_core::retry::Retry;
 use table_core::{Entity, ErrorCode, Selection, TableEntity, TableStoreExt};
 
 use super::*;
-use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::slot_names;
+use crate::tests::faults::{Call, Fault, FaultyStore, sendable};
 
 #[derive(Wide, Clone, Debug, PartialEq)]
 #[entity(table = "MessageCounts")]

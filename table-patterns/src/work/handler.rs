@@ -1,6 +1,5 @@
 //! Handlers: application code that processes the messages of one type.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use futures_util::future::BoxFuture;
@@ -163,12 +162,4 @@ impl Delivery<'_> {
     }
 }
 
-impl fmt::Debug for Delivery<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Delivery")
-            .field("payload", &self.payload)
-            .field("source", &self.source)
-            .field("version", &self.version)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!([] Delivery['_] { payload, source, version, .. });

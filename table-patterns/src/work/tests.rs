@@ -14,9 +14,9 @@ use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 use table_core::{Error, ErrorCode, Result, TableEntity, TableStoreExt};
 
-use crate::faults::{Call, Fault, FaultyStore};
 use crate::feed::{FEEDS, Feed, FeedChange};
 use crate::outbox::{Intent, Message, Outbox, REGISTRY, Step};
+use crate::tests::faults::{Call, Fault, FaultyStore};
 use crate::work::{self, Handler, Runtime, Sweep, Worker, WorkerOptions};
 
 mod circuits;

@@ -41,8 +41,6 @@ pub struct SchemaRecord {
     /// The parts whose backfill has not finished, such as `index ByEmail`, `keeps feed` or `property Age`; see
     /// [`Change::pending`](crate::schema::Change::pending). Reads of a pending part may miss rows.
     pub pending: Vec<String>,
-    /// The disabled parts, such as `index ByEmail`.
-    pub disabled: Vec<String>,
     /// The progress of each running backfill, keyed by the name of the pending part.
     pub progress: BTreeMap<String, String>,
     /// The time at which each backfill was first requested, keyed by the name of the pending part. Only backfills that have not begun are included. The times
@@ -70,7 +68,6 @@ impl SchemaRecord {
         Self {
             schema,
             pending: Vec::new(),
-            disabled: Vec::new(),
             progress: BTreeMap::new(),
             waiting: BTreeMap::new(),
             accepted: None,
@@ -167,7 +164,6 @@ impl SchemaRecord {
             None => false,
         };
         let mut pending: Vec<_> = self.pending.into_iter().filter(is_there).collect();
-        let disabled = self.disabled.into_iter().filter(is_there).collect();
         let anew: Vec<_> = evolution.changes.iter().filter_map(|change| change.pending.clone()).collect();
         // If a change requires the same pending work again, that work restarts from the beginning.
         let continues = |what: &String| pending.contains(what) && !anew.contains(what);
@@ -177,7 +173,7 @@ impl SchemaRecord {
         pending.extend(anew);
         pending.sort();
         pending.dedup();
-        Self { schema, pending, disabled, progress, waiting, removed, ..self }
+        Self { schema, pending, progress, waiting, removed, ..self }
     }
 
     pub(super) fn to_row(&self, table: &TableName) -> Result<Row> {
@@ -196,9 +192,6 @@ impl SchemaRecord {
         }
         if !self.pending.is_empty() {
             entity.insert("Pending", self.pending.join("\n"));
-        }
-        if !self.disabled.is_empty() {
-            entity.insert("Disabled", self.disabled.join("\n"));
         }
         if !self.progress.is_empty() {
             let lines: Vec<_> =
@@ -241,7 +234,6 @@ impl SchemaRecord {
         Ok(Self {
             schema,
             pending: lines("Pending").map(str::to_owned).collect(),
-            disabled: lines("Disabled").map(str::to_owned).collect(),
             progress: lines("Progress")
                 .filter_map(|line| line.split_once('\t'))
                 .map(|(what, how_far)| (what.to_owned(), how_far.to_owned()))
@@ -340,12 +332,11 @@ mod tests {
         );
         let mut layout = SchemaRecord::new(text.parse().unwrap());
         layout.pending = vec!["index ByEmail".to_owned(), "property Age".to_owned()];
-        layout.disabled = vec!["index ByAge".to_owned()];
         layout.progress.insert("index ByEmail".to_owned(), "Sales\tempid_000223".to_owned());
         layout.waiting.insert("index ByAge".to_owned(), 639_307_584_000_000_000);
         let key = EntityKey::new("wide", "Wide").unwrap();
         let row = layout.to_row(&TableName::new("Wide").unwrap()).unwrap();
-        assert_eq!(row.view().len(), 8, "Fingerprint, three pieces, Pending, Disabled, Progress, Waiting");
+        assert_eq!(row.view().len(), 7, "Fingerprint, three pieces, Pending, Progress, Waiting");
         let stored = StoredRow { row, etag: layout.etag.clone() };
         assert_eq!(SchemaRecord::read(&key, &stored).unwrap(), layout);
 
@@ -367,11 +358,9 @@ mod tests {
         assert_eq!(kept.pending, ["index A", "property P"], "rows still contain the property");
 
         let mut layout = kept;
-        layout.disabled = vec!["index A".to_owned(), "index B".to_owned()];
         layout.progress.insert("index A".to_owned(), "half".to_owned());
         layout.progress.insert("index B".to_owned(), "half".to_owned());
         let kept = layout.evolved(parse("index A copies\nindex A keeps *\n"), &Evolution::default());
-        assert_eq!(kept.disabled, ["index A"]);
         assert_eq!(kept.progress.into_keys().collect::<Vec<_>>(), ["index A"]);
     }
 }

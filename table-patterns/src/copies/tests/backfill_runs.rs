@@ -15,10 +15,10 @@ use table_core::{Entity, ErrorCode, TableEntity, TableStoreExt};
 use super::kit::{Company, Employee, Project, Store, ada, project};
 use crate::converge;
 use crate::entities::Entities;
-use crate::faults::{Call, Fault};
 use crate::fence;
 use crate::outbox::Outbox;
 use crate::outbox::rows::fresh;
+use crate::tests::faults::{Call, Fault};
 
 type Handle<E> = Entities<E, Store, Outbox<Store, Engine>>;
 

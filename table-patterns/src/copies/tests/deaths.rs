@@ -8,7 +8,7 @@ use table_core::ErrorCode;
 use table_core::etag::IfMatch;
 
 use super::kit::{Company, Department, Employee, Project, ada, bob, project, sales};
-use crate::faults::Fault;
+use crate::tests::faults::Fault;
 
 /// Creates two employees, a department and a project, all with consistent copies. Each page of a query has one row.
 fn company() -> Company {

@@ -9,8 +9,8 @@ use table_core::{Entity, ErrorCode};
 use crate::EntityStore;
 use crate::copies::CopyRelation;
 use crate::entities::Entities;
-use crate::faults::{Call, Fault, FaultyStore};
 use crate::outbox::Outbox;
+use crate::tests::faults::{Call, Fault, FaultyStore};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copied_by(Assignee))]

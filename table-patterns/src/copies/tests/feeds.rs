@@ -8,9 +8,9 @@ use table_core::{Entity, PartitionKey};
 
 use crate::EntityStore;
 use crate::copies::{CopyRelation, OnDelete};
-use crate::faults::{Call, FaultyStore};
 use crate::feed::Cursor;
 use crate::outbox::Outbox;
+use crate::tests::faults::{Call, FaultyStore};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Owners", copied_by(Owned))]

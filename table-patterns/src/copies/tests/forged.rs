@@ -12,7 +12,7 @@ use table_core::{Entity, ErrorCode};
 use super::kit::{Company, Employee, ada, project};
 use crate::converge;
 use crate::copies::reference::Reference;
-use crate::faults::{Call, Fault};
+use crate::tests::faults::{Call, Fault};
 
 /// Writes a row without going through a handle, as another program would.
 fn write(company: &Company, table: &str, key: &EntityKey, row: Row) {

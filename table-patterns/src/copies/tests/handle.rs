@@ -5,7 +5,7 @@ use table_core::ErrorCode;
 use table_core::etag::IfMatch;
 
 use super::kit::{Company, Department, Employee, ada, bob, project, sales};
-use crate::faults::{Call, Fault};
+use crate::tests::faults::{Call, Fault};
 
 fn manager(company: &Company) -> Option<String> {
     company.departments().into_iter().next().and_then(|department| department.manager_last_name)

@@ -18,8 +18,8 @@ use table_core::{Entity, TableStoreExt};
 
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::Entities;
-use crate::faults::FaultyStore;
 use crate::outbox::{OUTBOX_PREFIX, Outbox};
+use crate::tests::faults::FaultyStore;
 use crate::work::{Runtime, Sweep, Worker};
 
 #[derive(Entity, Clone, Debug, PartialEq)]

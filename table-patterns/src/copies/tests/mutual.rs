@@ -8,8 +8,8 @@ use table_core::{Entity, Result};
 
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::Entities;
-use crate::faults::{Call, Fault, FaultyStore};
 use crate::outbox::Outbox;
+use crate::tests::faults::{Call, Fault, FaultyStore};
 use crate::work::Worker;
 
 /// A person, with a copy of the mentor's name. Two people may be each other's mentors.

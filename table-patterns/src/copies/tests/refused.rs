@@ -13,9 +13,9 @@ use super::kit::{Company, Employee, Project, ada, project, sales};
 use crate::EntityStore;
 use crate::copies::CopiesReport;
 use crate::entities::Entities;
-use crate::faults::{Call, Fault, FaultyStore};
 use crate::fence;
 use crate::outbox::Outbox;
+use crate::tests::faults::{Call, Fault, FaultyStore};
 
 /// The later release of the holders' program.
 mod newer {

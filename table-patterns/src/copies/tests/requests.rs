@@ -12,9 +12,9 @@ use table_core::{Entity, TableEntity, TableStoreExt};
 use super::kit::{Company, Employee, Project, ada, bob, project};
 use crate::copies::CopiesReport;
 use crate::entities::Entities;
-use crate::faults::{Call, FaultyStore};
 use crate::fence;
 use crate::outbox::Outbox;
+use crate::tests::faults::{Call, FaultyStore};
 
 const NOTE: &str = "keeps copied_by Lead";
 

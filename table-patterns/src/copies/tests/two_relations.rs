@@ -10,8 +10,8 @@ use table_core::queue::QueueName;
 
 use crate::copies::tests::desk::{Agent, Ticket, agent, ticket};
 use crate::entities::Entities;
-use crate::faults::{Call, Fault, FaultyStore};
 use crate::outbox::Outbox;
+use crate::tests::faults::{Call, Fault, FaultyStore};
 
 /// A way to write a ticket. Each one inserts the ticket if it does not exist.
 #[derive(Clone, Copy, Debug)]

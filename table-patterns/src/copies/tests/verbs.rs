@@ -8,7 +8,7 @@ use table_core::etag::IfMatch;
 
 use super::kit::{Company, Department, Employee, Manager, Project, ada, bob, project, sales};
 use crate::entities::Entities;
-use crate::faults::{Call, sendable};
+use crate::tests::faults::{Call, sendable};
 
 fn company() -> Company {
     let company = Company::new();

@@ -13,7 +13,7 @@ use table_core::{Clock, Engine, ErrorCode, IfMatch, TableStoreExt};
 
 use super::{Employee, employee};
 use crate::entities::Entities;
-use crate::faults::{Call, Fault, FaultyStore};
+use crate::tests::faults::{Call, Fault, FaultyStore};
 
 #[test]
 fn evo_3_a_write_fails_if_each_read_of_the_schema_takes_longer_than_the_lease() {

@@ -15,9 +15,9 @@ use table_core::{Entity, Error, Result, TableName};
 
 use crate::EntityStore;
 use crate::entities::Entities;
-use crate::faults::{Call, Fault, FaultyStore};
 use crate::feed::head::HEAD;
 use crate::feed::{Feed, FeedChange};
+use crate::tests::faults::{Call, Fault, FaultyStore};
 use crate::unit::UnitOfWork;
 use crate::work::Runtime;
 

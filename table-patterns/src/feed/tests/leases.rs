@@ -10,8 +10,8 @@ use table_core::key::RowKey;
 use table_core::store::WriteLease;
 
 use super::World;
-use crate::faults::{Call, Fault};
 use crate::feed::{Cursor, FeedChange};
+use crate::tests::faults::{Call, Fault};
 
 #[test]
 fn evo_3_a_transaction_whose_lease_ends_at_any_request_for_its_feed_is_not_sent() {

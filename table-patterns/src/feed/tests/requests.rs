@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use table_core::query::Select;
 
 use super::{World, numbers};
-use crate::faults::{Call, sendable};
 use crate::feed::Cursor;
+use crate::tests::faults::Call;
 
 #[test]
 fn pat_ec_8_reading_costs_only_new_rows_and_an_idle_poll_one_request() {
@@ -20,20 +20,21 @@ fn pat_ec_8_reading_costs_only_new_rows_and_an_idle_poll_one_request() {
         world.write(&feed, &[number]);
     }
     world.store.heal();
-    let mut reader = feed.reader(world.table.clone(), world.sales.clone(), Cursor::default());
-    let mut seen = 0;
+    let (mut cursor, mut seen) = (Cursor::default(), 0);
     loop {
-        let some = block_on(sendable(reader.next(10))).unwrap();
-        if some.is_empty() {
-            break;
-        }
+        let some = world.read(&feed, &cursor, 10);
+        let Some(last) = some.last() else { break };
         seen += some.len();
-        assert_eq!(*reader.cursor(), some.last().unwrap().cursor);
+        cursor = last.cursor.clone();
     }
     let calls = world.calls();
     let queries = calls.iter().filter(|call| **call == Call::Query).count();
-    assert_eq!((seen, queries, calls.len()), (500, 50, 52), "a query for ten entries, the head at both ends");
-    assert!(block_on(reader.next(10)).unwrap().is_empty());
+    assert_eq!(
+        (seen, queries, calls.len()),
+        (500, 50, 101),
+        "the head for each read, and a query for ten entries"
+    );
+    assert!(world.read(&feed, &cursor, 10).is_empty());
     assert_eq!(world.calls(), [Call::Get]);
 }
 
@@ -47,16 +48,14 @@ fn pat_ec_8_a_young_feed_is_read_about_once_per_row_in_any_batch_size() {
             world.write(&feed, &vec![0; changes]);
         }
         for portion in [10, 100, 1_000] {
-            let (mut rows, mut seen) = (0, 0);
-            let mut reader = feed.reader(world.table.clone(), world.sales.clone(), Cursor::default());
+            let (mut cursor, mut rows, mut seen) = (Cursor::default(), 0, 0);
             loop {
                 world.store.heal();
-                let some = block_on(reader.next(portion)).unwrap();
+                let some = world.read(&feed, &cursor, portion);
                 rows += world.store.rows_read();
-                if some.is_empty() {
-                    break;
-                }
+                let Some(last) = some.last() else { break };
                 seen += some.len();
+                cursor = last.cursor.clone();
             }
             assert_eq!(seen, changes * writes);
             assert!(
@@ -158,15 +157,14 @@ enum Act {
     /// Trims the feed to its end.
     Trim,
     /// Reads at most the given number of entries.
-    Next(usize),
+    Read(usize),
 }
 
-/// Runs actions on a feed. Returns the number of requests sent by each [`Act::Next`].
-fn requests_of_next(acts: &[Act]) -> Vec<usize> {
+/// Runs actions on a feed. Returns the number of requests sent by each [`Act::Read`].
+fn requests_of_reads(acts: &[Act]) -> Vec<usize> {
     let world = World::new(1_000);
     let feed = world.feed(0);
-    let mut reader = feed.reader(world.table.clone(), world.sales.clone(), Cursor::default());
-    let (mut written, mut requests) = (0, Vec::new());
+    let (mut cursor, mut written, mut requests) = (Cursor::default(), 0, Vec::new());
     for act in acts {
         match *act {
             Act::Write(changes) => {
@@ -177,9 +175,11 @@ fn requests_of_next(acts: &[Act]) -> Vec<usize> {
                 let end = block_on(feed.end(&world.table, &world.sales)).unwrap();
                 block_on(feed.trim(&world.table, &world.sales, &end)).unwrap();
             }
-            Act::Next(limit) => {
+            Act::Read(limit) => {
                 world.store.heal();
-                assert!(block_on(reader.next(limit)).unwrap().len() <= limit);
+                let some = world.read(&feed, &cursor, limit);
+                assert!(some.len() <= limit);
+                cursor = some.last().map_or(cursor, |last| last.cursor.clone());
                 requests.push(world.calls().len());
             }
         }
@@ -190,18 +190,18 @@ fn requests_of_next(acts: &[Act]) -> Vec<usize> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Tests that a reader returns after a few requests for every limit, including 0, even if other processes trim the feed. A reader that never returned would
+    /// Tests that a read returns after a few requests for every limit, including 0, even if other processes trim the feed. A read that never returned would
     /// block the test, so the acts run in a thread.
     #[test]
     fn pat_ec_8_a_read_with_any_limit_returns(
         acts in prop::collection::vec(
-            prop_oneof![(1..4_usize).prop_map(Act::Write), Just(Act::Trim), (0..3_usize).prop_map(Act::Next)],
+            prop_oneof![(1..4_usize).prop_map(Act::Write), Just(Act::Trim), (0..3_usize).prop_map(Act::Read)],
             1..12,
         ),
     ) {
         let (done, requests) = mpsc::channel();
         let own = acts.clone();
-        thread::spawn(move || done.send(requests_of_next(&own)));
+        thread::spawn(move || done.send(requests_of_reads(&own)));
         let requests = requests.recv_timeout(Duration::from_mins(2));
         prop_assert!(requests.as_ref().is_ok_and(|all| all.iter().all(|count| *count <= 4)), "{:?}: {:?}", acts, requests);
     }

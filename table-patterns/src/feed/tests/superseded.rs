@@ -7,8 +7,8 @@ use table_core::table::SchemaRecord;
 
 use crate::EntityStore;
 use crate::entities::Entities;
-use crate::faults::{Call, Fault, FaultyStore};
 use crate::fence;
+use crate::tests::faults::{Call, Fault, FaultyStore};
 
 #[derive(Entity)]
 #[entity(table = "Visits", feed)]

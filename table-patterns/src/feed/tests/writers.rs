@@ -13,9 +13,9 @@ use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 
 use super::{DAY, World, numbers};
-use crate::faults::{Call, Fault};
 use crate::feed::head::HEAD;
 use crate::feed::{Cursor, Feed, FeedChange};
+use crate::tests::faults::{Call, Fault};
 use crate::work::Runtime;
 
 #[test]

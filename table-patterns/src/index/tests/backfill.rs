@@ -194,7 +194,7 @@ fn pat_intra_5_the_first_entity_of_a_page_gets_the_value_and_others_are_named() 
         let error = table.backfill::<StaffByEmail>().assume_no_older_programs().run().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
         assert!(error.to_string().contains("empid_000060"), "{error}");
-        let report = table.check().only("ByEmail").run().await?;
+        let report = table.check().only::<StaffByEmail>().run().await?;
         let found: Vec<_> = report
             .findings
             .iter()

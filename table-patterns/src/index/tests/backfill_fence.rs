@@ -12,8 +12,8 @@ use table_core::{Entity, ErrorCode, Result, TableStore, TableStoreExt};
 
 use crate::EntityStore;
 use crate::entities::{Entities, NoOutbox};
-use crate::faults::{Call, Fault, FaultyStore};
 use crate::index::IndexState;
+use crate::tests::faults::{Call, Fault, FaultyStore};
 
 mod before {
     #[derive(Clone, Debug, table_core::Entity)]

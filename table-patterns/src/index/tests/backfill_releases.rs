@@ -11,8 +11,8 @@ use table_core::{Entity, ErrorCode, Result, TableStore, TableStoreExt};
 use super::kit::Records;
 use crate::EntityStore;
 use crate::entities::{Entities, NoOutbox};
-use crate::faults::{Call, Fault, FaultyStore};
 use crate::index::IndexState;
+use crate::tests::faults::{Call, Fault, FaultyStore};
 
 /// Declares a release of the program, as a module.
 macro_rules! release {

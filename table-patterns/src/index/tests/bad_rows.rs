@@ -17,8 +17,8 @@ use table_core::{ErrorCode, ValueRef};
 use super::kit::{Records, Staff, StaffByLastName, ada};
 use crate::EntityStore;
 use crate::entities::Entities;
-use crate::faults::{Call, Fault, FaultyStore};
 use crate::index::{FindingKind, IndexReport, IndexState};
+use crate::tests::faults::{Call, Fault, FaultyStore};
 
 mod before {
     #[derive(table_core::Entity, Clone, Debug, PartialEq)]

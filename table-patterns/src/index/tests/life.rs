@@ -1,5 +1,4 @@
-//! Tests the life of an index. It is built over existing rows while other programs write, and is then disabled and enabled again. The build can be resumed and
-//! has a rate limit.
+//! Tests the life of an index. It is built over existing rows while other programs write, and is then rebuilt. The build can be resumed and has a rate limit.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::runtime::ticks_of;
 use table_core::table::TableStoreExt;
-use table_core::{Entity, ErrorCode, Value};
+use table_core::{ErrorCode, Value};
 
 use super::disturbed::Disturbed;
 use super::kit::{Staff, StaffByAge, StaffByEmail, ada, expected, stored, waiting};
@@ -200,71 +199,30 @@ fn a_backfill_writes_no_outdated_rows() {
     .unwrap();
 }
 
+/// Tests that `rebuild` refuses queries until a backfill, restarts every pass that has begun, and does not refuse older programs.
 #[test]
-fn a_disabled_index_refuses_queries_until_a_backfill() {
-    block_on(async {
-        let engine = Engine::in_memory();
-        let table = engine.entities::<Staff>().create_if_missing().await?;
-        table.insert(&ada()).await?;
-        table.disable::<StaffByEmail>().await?;
-        assert_eq!(table.states().await?[0], ("ByEmail", IndexState::Disabled));
-        let error = table.get(Staff::by_email("Sales", "ada")).await.unwrap_err();
-        assert_eq!(error.code(), ErrorCode::IndexNotReady);
-        table.update(Staff::key("Sales", 1), |staff| staff.email = Some("countess".to_owned())).await?;
-        table.enable::<StaffByEmail>().await?;
-        assert_eq!(table.states().await?[0], ("ByEmail", IndexState::Building));
-        assert_eq!(
-            table.backfill::<StaffByEmail>().assume_no_older_programs().run().await?.repaired,
-            0,
-            "it was maintained"
-        );
-        assert!(table.get(Staff::by_email("Sales", "countess")).await?.is_some());
-        assert!(table.get(Staff::by_email("Sales", "ada")).await?.is_none());
-        assert_eq!(ada().key_of()?.row_key.as_str(), "empid_000001");
-        Ok::<(), table_core::Error>(())
-    })
-    .unwrap();
-}
-
-/// Tests that `enable` does not disturb an index in use, and that `rebuild` restarts every pass that has begun. Neither may refuse older programs.
-#[test]
-fn enable_changes_only_a_disabled_index() {
+fn a_rebuilt_index_refuses_queries_until_a_backfill() {
     block_on(async {
         let engine = Engine::in_memory();
         old_rows(&engine, &[staff(1), staff(2), staff(3)]).await?;
         let table = engine.entities::<Staff>().create_if_missing().await?;
-        let state = async || table.states().await.map(|states| states[0].1);
-        for _ in 0..2 {
-            table.enable::<StaffByEmail>().await?;
-            table.rebuild::<StaffByEmail>().await?;
-            let layout = table.table().schema_record().await?.unwrap();
-            assert!(layout.is_announced("ByEmail"), "its backfill has not begun");
-        }
-        build(&table).await?;
-        table.enable::<StaffByEmail>().await?;
-        assert_eq!(table.states().await?, ALL_READY, "it was ready before");
         table.rebuild::<StaffByEmail>().await?;
-        assert_eq!(state().await?, IndexState::Building);
+        let layout = table.table().schema_record().await?.unwrap();
+        assert!(layout.is_announced("ByEmail"), "its backfill has not begun");
+        build(&table).await?;
+        assert_eq!(table.states().await?, ALL_READY);
+        table.rebuild::<StaffByEmail>().await?;
+        assert_eq!(table.states().await?[0], ("ByEmail", IndexState::Building));
+        let error = table.get(Staff::by_email("Marketing", "mail1")).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::IndexNotReady);
+        let moved = |staff: &mut Staff| staff.email = Some("countess".to_owned());
+        table.update(Staff::key("Marketing", 1), moved).await?;
         let report = table.backfill::<StaffByEmail>().assume_no_older_programs().run().await?;
         assert_eq!((report.scanned, report.repaired), (5, 0), "3 entities, and 2 of them have an email");
-        table.disable::<StaffByEmail>().await?;
-        table.rebuild::<StaffByEmail>().await?;
-        assert_eq!(state().await?, IndexState::Disabled);
-        table.enable::<StaffByEmail>().await?;
-        assert_eq!(state().await?, IndexState::Building);
-        build(&table).await?;
+        assert!(table.get(Staff::by_email("Marketing", "countess")).await?.is_some(), "it was maintained");
+        assert!(table.get(Staff::by_email("Marketing", "mail1")).await?.is_none());
         assert_eq!(table.states().await?, ALL_READY);
         Ok::<(), table_core::Error>(())
     })
     .unwrap();
-}
-
-/// Tests that checking an unknown index returns an error and not a clean report.
-#[test]
-fn a_check_of_an_unknown_index_is_refused() {
-    let table = block_on(Engine::in_memory().entities::<Staff>().create_if_missing()).unwrap();
-    let error = block_on(table.check().only("ByAgee").run()).unwrap_err();
-    assert_eq!(error.code(), ErrorCode::InvalidInput);
-    let text = error.to_string();
-    assert!(text.contains("ByAgee") && text.contains("ByEmail, ByAge, ByLastName"), "{text}");
 }

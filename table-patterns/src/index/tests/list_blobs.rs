@@ -165,7 +165,7 @@ fn pat_ix_4_the_declared_bound_holds_in_blobs_too() {
         last_name: String,
     }
     block_on(async {
-        let blobs = crate::faults::FaultyBlobs::default();
+        let blobs = crate::tests::faults::FaultyBlobs::default();
         let lists = ListBlobs::new(Arc::new(blobs.clone()), "x").spill_above(0);
         let few = Engine::in_memory().entities::<Few>().with_list_blobs(lists).create_if_missing().await?;
         let jones = |id| Few { department: "Sales".to_owned(), id, last_name: "Jones".to_owned() };
@@ -349,12 +349,13 @@ fn futures_of_lists_are_send() -> Result<()> {
     block_on(async {
         let scene = scene(0).await?;
         let people = &scene.people;
-        crate::faults::sendable(people.insert(&jones(1))).await?;
-        crate::faults::sendable(people.get_page_by_index(Employee::namesakes("Jones"), None, 3)).await?;
-        crate::faults::sendable(people.collect_orphaned_lists()).await?;
+        crate::tests::faults::sendable(people.insert(&jones(1))).await?;
+        crate::tests::faults::sendable(people.get_page_by_index(Employee::namesakes("Jones"), None, 3))
+            .await?;
+        crate::tests::faults::sendable(people.collect_orphaned_lists()).await?;
         for change in recorded(people).await? {
-            crate::faults::sendable(people.settle(&change)).await?;
+            crate::tests::faults::sendable(people.settle(&change)).await?;
         }
-        crate::faults::sendable(people.check().repair().run()).await.map(drop)
+        crate::tests::faults::sendable(people.check().repair().run()).await.map(drop)
     })
 }

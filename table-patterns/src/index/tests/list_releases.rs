@@ -12,9 +12,9 @@ use table_core::queue::QueueName;
 
 use crate::EntityStore;
 use crate::entities::Entities;
-use crate::faults::FaultyBlobs;
 use crate::index::{FindingKind, ListBlobs};
 use crate::outbox::Outbox;
+use crate::tests::faults::FaultyBlobs;
 use crate::work::Worker;
 
 /// The text fields of a task: country, city, team, name and tag.

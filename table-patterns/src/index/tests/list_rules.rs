@@ -216,7 +216,7 @@ fn pat_ix_6_a_writer_touches_its_partition_and_no_cross_partition_list_blob() {
         // Options 1 and 3: the writer records the change in its partition, and a worker writes the list.
         for beyond in [usize::MAX, 0] {
             let meter = Meter::new(Engine::in_memory());
-            let blobs = crate::faults::FaultyBlobs::default();
+            let blobs = crate::tests::faults::FaultyBlobs::default();
             let lists = ListBlobs::new(Arc::new(blobs.clone()), "x").spill_above(beyond);
             let outside = meter.entities_with_outbox::<Outside, _>(Records::default()).with_list_blobs(lists);
             let outside = outside.create_if_missing().await?;

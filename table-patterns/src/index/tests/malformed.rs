@@ -12,10 +12,10 @@ use table_core::table::TableStoreExt;
 use table_core::{Result, ValueRef};
 
 use super::kit::Records;
-use super::people::{Employee, EmployeeByLastName, jones, scene, settle_all};
+use super::people::{Employee, EmployeeByLastName, EmployeeNamesakes, jones, scene, settle_all};
 use crate::EntityStore;
-use crate::faults::{Fault, FaultyStore};
 use crate::index::FindingKind;
+use crate::tests::faults::{Fault, FaultyStore};
 
 /// Tests repairs of a remote list with a malformed member. Before any request of the repair, another member may return to the list. The repair must keep that
 /// member.
@@ -57,7 +57,7 @@ fn a_repair_of_a_malformed_remote_list_removes_no_member_that_has_just_joined() 
                 };
                 if at == number { Fault::Meanwhile(Box::new(returns)) } else { Fault::None }
             });
-            let report = people.check().only("Namesakes").repair().run().await?;
+            let report = people.check().only::<EmployeeNamesakes>().repair().run().await?;
             let missing = report.findings.iter().find(|finding| finding.kind == FindingKind::Missing);
             assert_eq!(missing, None, "the member left the list at request {number}");
             let count = store.calls().len();
@@ -65,7 +65,7 @@ fn a_repair_of_a_malformed_remote_list_removes_no_member_that_has_just_joined() 
             let found = people.keys_of(Employee::namesakes("Jones")).await?;
             let wanted = if number < count { 2 } else { 1 };
             assert_eq!(found.len(), wanted, "request {number} of {count}");
-            assert!(people.check().only("Namesakes").run().await?.is_clean());
+            assert!(people.check().only::<EmployeeNamesakes>().run().await?.is_clean());
             Ok(count)
         });
         if count.unwrap() <= number {
@@ -111,7 +111,7 @@ fn a_malformed_list_is_written_and_repaired_also_if_it_belongs_in_a_blob() {
             assert_eq!(named, [""; 0], "a blob would lose the member");
             people.rebuild::<EmployeeByLastName>().await?;
             people.backfill::<EmployeeByLastName>().assume_no_older_programs().run().await?;
-            let report = people.check().only("ByLastName").run().await?;
+            let report = people.check().only::<EmployeeByLastName>().run().await?;
             assert!(report.is_clean(), "{report:?}");
             let found = people.keys_of(Employee::by_last_name("Sales", "Jones")).await?;
             assert_eq!(found.len(), if is_deleted { 2 } else { 3 });

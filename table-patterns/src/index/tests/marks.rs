@@ -16,8 +16,8 @@ use table_core::{Entity, ErrorCode, Result};
 use super::kit::Records;
 use crate::EntityStore;
 use crate::entities::Entities;
-use crate::faults::{Fault, FaultyStore};
 use crate::index::{FindingKind, ListBlobs};
+use crate::tests::faults::{Fault, FaultyStore};
 
 pub(super) const TABLE: &str = "People";
 

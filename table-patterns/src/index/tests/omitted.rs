@@ -18,9 +18,9 @@ use super::kit::{Staff, StaffByAge, StaffByEmail, StaffByLastName, expected, sto
 use super::old::{ALL_READY, old_rows, staff};
 use crate::EntityStore;
 use crate::entities::Entities;
-use crate::faults::{Fault, FaultyStore, unordered};
 use crate::feed::FEED_PREFIX;
 use crate::index::{Finding, FindingKind, IndexReport};
+use crate::tests::faults::{Fault, FaultyStore, unordered};
 
 type Store = FaultyStore<LimitedStore<Engine>>;
 

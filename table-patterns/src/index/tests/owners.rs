@@ -14,7 +14,7 @@ use table_core::{Entity, ErrorCode};
 use super::kit::Records;
 use crate::EntityStore;
 use crate::entities::Entities;
-use crate::faults::{Fault, FaultyStore};
+use crate::tests::faults::{Fault, FaultyStore};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Customers")]

@@ -16,8 +16,8 @@ use super::disturbed::Disturbed;
 use super::kit::{Records, records};
 use crate::EntityStore;
 use crate::entities::Entities;
-use crate::faults::FaultyBlobs;
 use crate::index::{ListBlobs, RemoteChange};
+use crate::tests::faults::FaultyBlobs;
 
 /// `ByLastName` is option 2 of PAT-IX, and `Namesakes` is option 3. If their lists are in blobs, both are option 1.
 #[expect(

@@ -18,9 +18,9 @@ use super::disturbed::{Disturbed, Fault};
 use super::kit::{Records, expected, records, stored};
 use crate::EntityStore;
 use crate::entities::Entities;
-use crate::faults::FaultyStore;
 use crate::index::RemoteChange;
 use crate::index::fixture::{Employee, employee, jones};
+use crate::tests::faults::FaultyStore;
 
 const TABLES: [&str; 2] = ["Company", "Badges"];
 
@@ -160,15 +160,15 @@ fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
                 let tell = std::sync::Arc::clone(&told);
                 store.script(move |_, call| {
                     if is_dead {
-                        return crate::faults::Fault::Before(ErrorCode::EngineClosed);
+                        return crate::tests::faults::Fault::Before(ErrorCode::EngineClosed);
                     }
                     if call != asleep_at || slept {
-                        return crate::faults::Fault::None;
+                        return crate::tests::faults::Fault::None;
                     }
                     (is_dead, slept) = (true, true);
                     tell.store(true, std::sync::atomic::Ordering::SeqCst);
                     let (engine, others) = (engine.clone(), others.clone());
-                    crate::faults::Fault::Meanwhile(Box::new(move || {
+                    crate::tests::faults::Fault::Meanwhile(Box::new(move || {
                         let table = engine.entities_with_outbox::<Employee, _>(others);
                         let table = block_on(table.create_if_missing()).unwrap();
                         block_on(settle_all(&table)).unwrap();

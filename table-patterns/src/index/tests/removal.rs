@@ -10,8 +10,8 @@ use table_core::testing::LimitedStore;
 
 use crate::EntityStore;
 use crate::entities::Entities;
-use crate::faults::{Call, FaultyStore};
 use crate::outbox::Outbox;
+use crate::tests::faults::{Call, FaultyStore};
 use crate::work::Worker;
 
 /// A parcel with a remote index of each kind. The list contains parcels of all tenants.

@@ -17,7 +17,8 @@ use table_core::{Entity, Error, ErrorCode};
 use super::kit::{Records, records, stored};
 use crate::EntityStore;
 use crate::entities::Entities;
-use crate::index::{ChangeKind, Finding, FindingKind, changes};
+use crate::index::changes::{ChangeKind, stored_changes};
+use crate::index::{Finding, FindingKind};
 
 /// An earlier release of the program, which does not have the indexes.
 mod before {
@@ -117,13 +118,13 @@ fn pat_ec_8_a_value_that_would_begin_a_reserved_index_key_is_refused_and_named()
     }
     // After a literal, the character is allowed, because it is then part of a value.
     let inside = Ticket { mail: "a\u{FFFC}".into(), place: reserved(), ..ticket() };
-    assert!(changes(None, Some(&inside)).is_ok());
+    assert!(stored_changes((None, [None; 2]), (Some(&inside), [None; 2])).is_ok());
 }
 
 #[test]
 fn pat_ec_8_an_index_entry_with_a_reserved_key_is_removed() {
     let old = Ticket { mail: "\u{FFFC}x".into(), ..ticket() };
-    let removed = changes(Some(&old), None).unwrap();
+    let removed = stored_changes((Some(&old), [None; 2]), (None, [None; 2])).unwrap();
     assert_eq!(removed.len(), Ticket::INDEXES.len());
     assert!(
         removed.iter().any(|change| change.key.row_key.is_reserved() && change.kind == ChangeKind::Remove)

@@ -16,10 +16,10 @@ use table_core::table::TableStoreExt;
 use table_core::{Entity, ErrorCode, Result, Value};
 
 use crate::EntityStore;
-use crate::faults::{Fault, FaultyStore};
 use crate::index::{EntryFingerprint, RemoteChange};
 use crate::outbox::{BacklogCounts, Outbox};
 use crate::series::Series;
+use crate::tests::faults::{Fault, FaultyStore};
 use crate::work::{Runtime, Worker};
 
 #[expect(

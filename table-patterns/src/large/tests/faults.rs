@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use table_core::{Error, ErrorCode, Versioned};
 
 use super::*;
-use crate::faults::Fault;
+use crate::tests::faults::Fault;
 
 #[derive(Clone, Debug)]
 enum Step {

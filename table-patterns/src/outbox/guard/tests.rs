@@ -6,7 +6,7 @@ use table_core::embedded::Engine;
 use table_core::testing::LimitedStore;
 
 use super::*;
-use crate::faults::{Fault, FaultyStore};
+use crate::tests::faults::{Fault, FaultyStore};
 
 /// A change by a source, which either claims the target with a value or releases the target.
 #[derive(Clone, Debug)]
@@ -127,9 +127,8 @@ fn only_guards_of_deleted_entities_are_collected() {
     deliver(&engine, &table, &target, &changes[0]);
     deliver(&engine, &table, &target, &changes[1]);
     deliver(&engine, &table, &other, &changes[0]);
-    let partition = &target.partition_key;
-    assert_eq!(block_on(collect_guards(&engine, &table, partition, 0)).unwrap(), 0);
-    assert_eq!(block_on(collect_guards(&engine, &table, partition, u64::MAX)).unwrap(), 1);
+    assert_eq!(block_on(collect_all_guards(&engine, &table, 0)).unwrap(), 0);
+    assert_eq!(block_on(collect_all_guards(&engine, &table, u64::MAX)).unwrap(), 1);
     assert!(block_on(engine.get(&table, &guard_key(&other).unwrap(), &Select::All)).unwrap().is_some());
 }
 

@@ -16,7 +16,7 @@ use table_core::query::{EntityRef, KeyRange, TextRange};
 use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
 
-use crate::outbox::registry::{ACTIVE, Entry, change_row, each, entry, entry_row, put};
+use crate::outbox::registry::{ACTIVE, Entry, REGISTRY, change_row, each, entry, entry_row, put};
 
 const PREFIX: &str = "kept-";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -39,7 +39,7 @@ pub(crate) async fn keep<S: TableStore>(
 ) -> Result<()> {
     let days = until.div_ceil(ticks_of(DAY));
     let key = EntityKey::new(format!("{PREFIX}{}-{days}", table.folded()), partition_key.as_str())?;
-    put(store, &key, entry_row(table, None)).await
+    put(store, REGISTRY, &key, OperationKind::InsertOrReplace(entry_row(table, None))).await
 }
 
 /// Returns the key range of the rows that keep one table's partitions active.

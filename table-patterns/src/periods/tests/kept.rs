@@ -12,11 +12,11 @@ use table_core::{Entity, ErrorCode, Result, Table, TableStore, ticks};
 use super::{noon, pass};
 use crate::EntityStore;
 use crate::entities::Entities;
-use crate::faults::{Fault, FaultyStore};
 use crate::feed::{Cursor, Feed};
 use crate::participant::{Changes, Participant};
 use crate::periods::{Period, PeriodTables, Periodic};
 use crate::series::{HOURS, Series, SeriesTable};
+use crate::tests::faults::{Fault, FaultyStore};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Scans", feed)]

@@ -8,7 +8,7 @@ use table_core::testing::LimitedStore;
 use table_core::ticks;
 
 use super::{Attempts, LoginAttempt, PeriodTables, attempt, attempts, noon};
-use crate::faults::unordered;
+use crate::tests::faults::unordered;
 
 type Scattered = PeriodTables<LoginAttempt, LimitedStore<Engine>>;
 

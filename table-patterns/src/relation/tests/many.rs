@@ -8,7 +8,7 @@ use table_core::{ErrorCode, TableStoreExt};
 
 use super::{Employee, Review, ada, key, review};
 use crate::EntityStore;
-use crate::faults::FaultyStore;
+use crate::tests::faults::FaultyStore;
 
 /// The number of rows in a page.
 const PAGE: usize = 10;

@@ -9,8 +9,8 @@ use table_core::name::TableName;
 use table_core::{Entity, EntitySet, TableEntity, TableStoreExt, ticks};
 
 use crate::EntityStore;
-use crate::faults::{Call, FaultyStore};
 use crate::feed::{Cursor, Feed, FeedEntry};
+use crate::tests::faults::{Call, FaultyStore};
 
 /// An employee. The type has no feed, but its entity set contains a type with a feed.
 #[derive(Entity, Clone, Debug, PartialEq)]

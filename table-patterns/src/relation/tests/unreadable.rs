@@ -7,8 +7,8 @@ use table_core::{Entity, ErrorCode, TableStoreExt};
 
 use super::{Employee, Marks, Review, ada, key, review};
 use crate::EntityStore;
-use crate::faults::FaultyStore;
 use crate::participant::WithParticipants;
+use crate::tests::faults::FaultyStore;
 
 /// Tests that no part remains without its parent. Participants read the properties of the parts, so pages omit the part.
 #[test]

@@ -15,8 +15,8 @@ use table_core::{Entity, EntityGroup, TableEntity};
 
 use super::reserved::{Mail, Nothing};
 use crate::EntityStore;
-use crate::faults::{Call, FaultyStore, unordered};
 use crate::outbox::{Intent, Outbox, Step};
+use crate::tests::faults::{Call, FaultyStore, unordered};
 use crate::work::Worker;
 
 #[derive(Entity, Clone, Debug, PartialEq)]

@@ -5,8 +5,8 @@ use table_core::embedded::Engine;
 use table_core::{Entity, Error, ErrorCode, Result};
 
 use crate::EntityStore;
-use crate::faults::FaultyStore;
 use crate::sequence::GaplessSequence;
+use crate::tests::faults::FaultyStore;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Orders")]

@@ -262,8 +262,7 @@ fn derive(world: &World, view: &ViewTable<Totals, Store>, prefix: &str, faults: 
     let odd = block_on(world.tickets.check().run()).unwrap();
     let is_checked = [FEED_PREFIX, REFERENCE_PREFIX].contains(&prefix);
     faults.expect("odd rows in the check", is_checked == odd.findings.iter().any(|one| is_odd(prefix, one)));
-    block_on(world.tickets.disable::<TicketByTitle>()).unwrap();
-    block_on(world.tickets.enable::<TicketByTitle>()).unwrap();
+    block_on(world.tickets.rebuild::<TicketByTitle>()).unwrap();
     let built = block_on(world.tickets.backfill::<TicketByTitle>().assume_no_older_programs().run());
     let built = faults.of("backfill", built);
     faults.expect("backfill", built.is_some_and(|built| built.found == 0));

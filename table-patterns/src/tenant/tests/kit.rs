@@ -28,7 +28,6 @@ use crate::converge;
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::Entities;
 use crate::entity_store::handle;
-use crate::faults::{FaultyBlobs, FaultyStore};
 use crate::index::FindingKind;
 use crate::large::{Large, LargeTable, whole};
 use crate::outbox::Outbox;
@@ -36,6 +35,7 @@ use crate::outbox::guard::GUARD_PREFIX;
 use crate::periods::{Period, PeriodTables, Periodic};
 use crate::sequence::GaplessSequence;
 use crate::tenant::Tenant;
+use crate::tests::faults::{FaultyBlobs, FaultyStore};
 use crate::work::{Sweep, SweepReport, Worker};
 
 #[expect(clippy::duplicated_attributes, reason = "its indexes share attributes")]
@@ -382,7 +382,7 @@ impl World {
 
     /// Checks all ticket indexes. Returns the number of findings other than malformed reserved rows.
     pub(super) fn findings(&self) -> usize {
-        let report = block_on(self.tickets.check().list_at_most(usize::MAX).run()).unwrap();
+        let report = block_on(self.tickets.check().run()).unwrap();
         report.findings.iter().filter(|finding| finding.kind != FindingKind::OddRow).count()
     }
 

@@ -5,8 +5,8 @@ use table_core::embedded::Engine;
 use table_core::{Entity, PartitionKey};
 
 use crate::EntityStore;
-use crate::faults::{Call, Fault, FaultyStore};
 use crate::tenant::Tenant;
+use crate::tests::faults::{Call, Fault, FaultyStore};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Rooms", feed)]

@@ -12,9 +12,9 @@ use table_core::{Entity, ErrorCode, ValueRef};
 
 use crate::EntityStore;
 use crate::copies::{CopyRelation, OnDelete, REFERENCE_PREFIX};
-use crate::faults::FaultyStore;
 use crate::outbox::Outbox;
 use crate::tenant::Tenant;
+use crate::tests::faults::FaultyStore;
 use crate::work::Worker;
 
 /// A product of the catalogue, which all tenants share.

@@ -15,10 +15,10 @@ use table_core::name::TableName;
 
 use super::assert_moved;
 use super::kit::{Step, World, some_steps};
-use crate::faults;
 use crate::feed::FEEDS;
 use crate::outbox::{OUTBOX_PREFIX, POISON_PREFIX, REGISTRY};
 use crate::tenant::Import;
+use crate::tests::faults;
 
 /// The effect of a fault on a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -235,6 +235,6 @@ fn evo_3_an_older_program_stops_an_import_once_a_newer_program_builds_an_index()
         let error = block_on(import.push(lines[2])).unwrap_err();
         assert_eq!(error.code(), ErrorCode::SchemaMismatch, "{error}");
         assert!(block_on(newer.get(v2::Doc::key("contoso", 2))).unwrap().is_none());
-        assert!(block_on(newer.check().only("ByTitle").run()).unwrap().is_clean());
+        assert!(block_on(newer.check().only::<v2::DocByTitle>().run()).unwrap().is_clean());
     }
 }

@@ -17,11 +17,11 @@ use super::schemas::{assert_complete, of, v1, v2, with_old_rows};
 use crate::EntityStore;
 use crate::converge;
 use crate::copies::REFERENCE_PREFIX;
-use crate::faults::FaultyStore;
 use crate::feed::FEEDS;
 use crate::outbox::OUTBOX_PREFIX;
 use crate::outbox::registry::{REGISTRY, is_erased};
 use crate::tenant::Tenant;
+use crate::tests::faults::FaultyStore;
 
 /// Merges one property into a stored ticket. Does not change its index rows.
 fn merge(world: &World, row_key: &str, (name, value): (&str, ValueRef<'_>)) {

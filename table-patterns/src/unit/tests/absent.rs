@@ -6,7 +6,7 @@ use table_core::store::TableStore;
 use table_core::{Entity, Error, ErrorCode, Result, TableStoreExt};
 
 use crate::EntityStore;
-use crate::faults::unordered;
+use crate::tests::faults::unordered;
 
 /// A doctor. The tests check that two doctors are never on duty at the same time.
 #[derive(Entity, Clone, Debug, PartialEq)]

@@ -10,9 +10,9 @@ use table_core::{Entity, ErrorCode, IfMatch, TableEntity, TableStoreExt};
 use crate::EntityStore;
 use crate::copies::CopyRelation;
 use crate::entities::Entities;
-use crate::faults::{Call, FaultyStore};
 use crate::outbox::Outbox;
 use crate::series::{HOURS, Series, SeriesRow, SeriesTable};
+use crate::tests::faults::{Call, FaultyStore};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copies_from(Owner))]

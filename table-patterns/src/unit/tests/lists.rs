@@ -11,7 +11,7 @@ use table_core::{Entity, Error, TableName};
 
 use crate::EntityStore;
 use crate::entities::Entities;
-use crate::faults::{Call, Fault, FaultyStore};
+use crate::tests::faults::{Call, Fault, FaultyStore};
 use crate::unit::reservation::PREFIX;
 
 #[derive(Entity, Clone, Debug, PartialEq)]

@@ -5,9 +5,9 @@ use table_core::embedded::Engine;
 use table_core::{Entity, ErrorCode};
 
 use crate::EntityStore;
-use crate::faults::FaultyStore;
 use crate::series::{Series, SeriesTable};
 use crate::slot_names;
+use crate::tests::faults::FaultyStore;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger")]

@@ -14,11 +14,11 @@ use table_core::{Entity, Error, ErrorCode, IfMatch};
 
 use crate::EntityStore;
 use crate::entities::{Entities, Turn};
-use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::participant::{Changes, Participant};
 use crate::sequence::GaplessSequence;
 use crate::series::{Series, SeriesTable};
 use crate::slot_names;
+use crate::tests::faults::{Call, Fault, FaultyStore, sendable};
 use crate::unit::UnitOfWork;
 
 #[derive(Entity, Clone, Debug, PartialEq)]

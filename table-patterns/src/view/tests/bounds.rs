@@ -7,7 +7,7 @@ use table_core::query::{KeyRange, Query, TextRange};
 use table_core::store::TableStore;
 
 use super::kit::{Company, Headcount};
-use crate::faults::{Call, Fault};
+use crate::tests::faults::{Call, Fault};
 use crate::view::record::{BY, OF, Places, Share};
 
 /// Returns each employee's list of the view's partitions that contain the employee.

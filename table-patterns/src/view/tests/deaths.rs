@@ -7,7 +7,7 @@ use table_core::key::PartitionKey;
 use table_core::store::TableStore;
 
 use super::kit::Company;
-use crate::faults::Fault;
+use crate::tests::faults::Fault;
 
 /// Creates a company with three employees. The view contains two of them, one in a stale state. Then creates `more` employees that the view lacks.
 fn company_of(more: u32) -> Company {

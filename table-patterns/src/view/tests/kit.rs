@@ -18,9 +18,9 @@ use table_core::{Entity, Result, TableStoreExt};
 use crate::EntityStore;
 use crate::converge;
 use crate::entities::Entities;
-use crate::faults::FaultyStore;
 use crate::feed::Feed;
 use crate::outbox::rows::fresh;
+use crate::tests::faults::FaultyStore;
 use crate::view::{Projection, View, ViewTable};
 
 #[derive(Entity, Clone, Debug, PartialEq)]

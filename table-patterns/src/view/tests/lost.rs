@@ -8,8 +8,8 @@ use table_core::key::PartitionKey;
 use table_core::store::TableStore;
 
 use super::kit::{Company, Employee};
-use crate::faults::Fault;
 use crate::feed::{Cursor, Feed};
+use crate::tests::faults::Fault;
 
 #[test]
 fn imp_6_a_view_that_has_missed_changes_says_so_until_it_is_rebuilt() {

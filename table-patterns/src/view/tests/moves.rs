@@ -11,7 +11,7 @@ use table_core::store::TableStore;
 use table_core::{Result, TableStoreExt};
 
 use super::kit::{Company, Headcount};
-use crate::faults::Fault;
+use crate::tests::faults::Fault;
 
 /// An upper bound on the number of requests in a recount. In each test, an entity moves before some of the requests.
 const REQUESTS: usize = 14;

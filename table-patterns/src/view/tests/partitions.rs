@@ -4,7 +4,7 @@ use pollster::block_on;
 use table_core::TableStoreExt;
 
 use super::kit::{Company, Employee};
-use crate::faults::{Call, Fault};
+use crate::tests::faults::{Call, Fault};
 use crate::view::RebuildPosition;
 
 /// Returns a company with departments whose changes have not been applied.

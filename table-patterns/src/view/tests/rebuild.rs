@@ -15,8 +15,8 @@ use table_core::{ErrorCode, Result, TableStoreExt};
 
 use super::kit::{Company, Department, Employee, Headcount, Unrecorded};
 use super::verbs::Ages;
-use crate::faults::Call;
 use crate::feed::Cursor;
+use crate::tests::faults::Call;
 use crate::view::applied::Applied;
 use crate::view::{CaughtUp, Projection, RebuildPosition, View, ViewState, ViewTable};
 use crate::work::Runtime;

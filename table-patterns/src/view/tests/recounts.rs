@@ -11,7 +11,7 @@ use table_core::{Entity, ErrorCode, Result, TableStoreExt};
 
 use crate::EntityStore;
 use crate::entities::Entities;
-use crate::faults::{Fault, FaultyStore};
+use crate::tests::faults::{Fault, FaultyStore};
 use crate::view::{Projection, View, ViewTable};
 
 #[derive(Entity, Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use table_core::name::TableName;
 use table_core::store::TableStore;
 
 use super::kit::{Company, Employee};
-use crate::faults::Fault;
+use crate::tests::faults::Fault;
 
 /// Suspends a process before request `number`. Meanwhile, the entity that it applies is deleted, and other processes replace the view and apply all changes.
 /// Returns `None` if the process sent fewer requests. Otherwise, returns `true` if the process left rows of the deleted entity.

@@ -5,7 +5,7 @@ use table_core::key::{EntityKey, PartitionKey};
 use table_core::{Error, ErrorCode};
 
 use super::kit::{Company, Employee};
-use crate::faults::Fault;
+use crate::tests::faults::Fault;
 use crate::view::RebuildPosition;
 use crate::view::poison::{feed_of, gap_in};
 

@@ -15,9 +15,9 @@ use table_core::table::LAYOUTS;
 
 use super::kit::Company;
 use crate::converge;
-use crate::faults::Fault;
 use crate::feed::FEEDS;
 use crate::outbox::rows::fresh;
+use crate::tests::faults::Fault;
 
 /// An action on the store while it is being backed up.
 #[derive(Clone, Copy, Debug)]

@@ -22,7 +22,7 @@ use table_core::{Entity, ErrorCode, Result, ValueRef};
 
 use crate::Entities;
 use crate::EntityStore;
-use crate::faults::{Call, FaultyStore};
+use crate::tests::faults::{Call, FaultyStore};
 use crate::view::{CaughtUp, Projection, View, ViewState, ViewTable};
 use crate::work::Runtime;
 

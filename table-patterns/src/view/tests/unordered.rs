@@ -7,8 +7,8 @@ use table_core::testing::LimitedStore;
 
 use super::kit::{Employee, Headcount, Headcounts};
 use crate::EntityStore;
-use crate::faults::{Call, FaultyStore, unordered};
 use crate::feed::Feed;
+use crate::tests::faults::{Call, FaultyStore, unordered};
 use crate::view::{RebuildPosition, ViewTable};
 
 type Store = FaultyStore<LimitedStore<Engine>>;

@@ -11,8 +11,8 @@ use table_core::{EntityKey, Error, ErrorCode, Result, TableStoreExt, ValueRef};
 
 use super::kit::{Company, Employee, Headcount};
 use crate::entities::Entities;
-use crate::faults::{Call, sendable};
 use crate::feed::Feed;
+use crate::tests::faults::{Call, sendable};
 use crate::view::{CaughtUp, Projection, View, ViewTable};
 use crate::work::Runtime;
 

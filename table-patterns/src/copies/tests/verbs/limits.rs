@@ -6,7 +6,7 @@ use table_core::Entity;
 use super::company;
 use crate::copies::tests::kit::{Employee, Project, project};
 use crate::entities::Entities;
-use crate::faults::Call;
+use crate::tests::faults::Call;
 
 /// Tests sources whose `RowKey`s are too long to be part of reference keys.
 #[test]
@@ -80,13 +80,13 @@ fn pat_den_2_more_copies_than_a_transaction_allows_are_written_in_batches() {
     assert_eq!(block_on(pages.employees.settle_copies(Employee::key("Sales", 223))).unwrap(), 250);
     let mut rival = Some(company.again());
     company.store.script(move |call, _| match (call, rival.take()) {
-        (Call::Submit, Some(rival)) => crate::faults::Fault::Meanwhile(Box::new(move || {
+        (Call::Submit, Some(rival)) => crate::tests::faults::Fault::Meanwhile(Box::new(move || {
             let key = Project::key("Engine", 0);
             block_on(rival.projects.update(key, |project| project.deputy = Some(9))).unwrap();
         })),
         (_, still) => {
             rival = still;
-            crate::faults::Fault::None
+            crate::tests::faults::Fault::None
         }
     });
     assert_eq!(block_on(company.employees.settle_copies(Employee::key("Sales", 223))).unwrap(), 250);

@@ -8,8 +8,8 @@ use table_core::{Entity, ErrorCode, Result};
 
 use super::{Customer, Partner, Shop, Supplier, open};
 use crate::EntityStore;
-use crate::faults::{Call, Fault, FaultyStore};
 use crate::index::tests::kit::Records;
+use crate::tests::faults::{Call, Fault, FaultyStore};
 
 /// The error codes of a query if the table does not exist.
 const ABSENT: [ErrorCode; 2] = [ErrorCode::TableNotFound, ErrorCode::TableBeingDeleted];

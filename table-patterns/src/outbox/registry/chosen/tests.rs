@@ -11,9 +11,9 @@ use table_core::runtime::Runtime;
 use table_core::testing::LimitedStore;
 
 use super::*;
-use crate::faults::FaultyStore;
 use crate::outbox::REGISTRY;
 use crate::outbox::registry::{Mark, change_row, entry_row, key_of, put};
+use crate::tests::faults::FaultyStore;
 use table_core::etag::IfMatch;
 use table_core::operation::OperationKind;
 
@@ -46,7 +46,7 @@ fn register(store: &Store, number: usize, state: State) {
         State::Erased | State::OnlyKept => Some(Mark::Erased),
     };
     block_on(async {
-        put(store, &key, entry_row(&table, mark)).await?;
+        put(store, REGISTRY, &key, OperationKind::InsertOrReplace(entry_row(&table, mark))).await?;
         if matches!(state, State::QuietKept | State::OnlyKept) {
             kept::keep(store, &table, &partition, 700_000_000_000_000_000).await?;
             kept::keep(store, &table, &partition, 710_000_000_000_000_000).await?;

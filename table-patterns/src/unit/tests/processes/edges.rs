@@ -22,7 +22,7 @@ use super::super::timeline::Distant;
 use super::{BOUND, Counter, Run, contest, entry, post};
 use crate::EntityStore;
 use crate::entities::SeenRows;
-use crate::faults::{Call, Fault, FaultyStore};
+use crate::tests::faults::{Call, Fault, FaultyStore};
 use crate::unit::queue::Queue;
 use crate::unit::reservation::{LOSSES, PREFIX};
 

@@ -6,7 +6,7 @@ use table_core::embedded::Engine;
 use super::{Counter, post};
 use crate::EntityStore;
 use crate::entities::Entities;
-use crate::faults::{Call, FaultyStore};
+use crate::tests::faults::{Call, FaultyStore};
 
 type Counters = Entities<Counter, FaultyStore<Engine>>;
 

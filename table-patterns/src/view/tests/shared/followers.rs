@@ -14,8 +14,8 @@ use table_core::{ErrorCode, Result};
 
 use super::{ByDepartment, Member, World, Years, members};
 use crate::EntityStore;
-use crate::faults::{Call, Fault, FaultyStore};
 use crate::feed::FEEDS;
+use crate::tests::faults::{Call, Fault, FaultyStore};
 use crate::view::follower::{Follower, Found};
 use crate::view::{CaughtUp, Projection, View};
 use crate::work::Runtime;

@@ -10,8 +10,8 @@ use table_core::key::EntityKey;
 use table_core::name::TableName;
 
 use super::{ByDepartment, Member, World, members};
-use crate::faults::Fault;
 use crate::feed::FEEDS;
+use crate::tests::faults::Fault;
 use crate::view::record;
 
 /// Creates a department with one member that is set aside.

@@ -14,8 +14,8 @@ use table_core::key::{EntityKey, PartitionKey};
 
 use super::super::{ByDepartment, Member, Store, World, members};
 use crate::Entities;
-use crate::faults::{Call, Fault};
 use crate::feed::FEED_HEAD;
+use crate::tests::faults::{Call, Fault};
 use crate::view::{ViewTable, record};
 
 const FOLLOWERS: usize = 3;

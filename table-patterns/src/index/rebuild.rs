@@ -1,4 +1,4 @@
-//! Disables, enables and rebuilds indexes.
+//! Requires a new backfill of an index.
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -12,44 +12,9 @@ use crate::index::pass::Pass;
 use crate::index::state::note;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Disables reads through an index. The index is still maintained. To remove it, delete its declaration from the struct. Other handles that have found the
-    /// index ready continue to use it until they reopen the table or call [`states`](Self::states).
-    ///
-    /// # Errors
-    /// `ResourceNotFound` if no schema is stored because the table was never opened; `UpdateConditionNotSatisfied` after too many conflicts; any error from the
-    /// store.
-    pub async fn disable<I: Index<Entity = E>>(&self) -> Result<()> {
-        let note = note(I::SCHEMA.name);
-        self.note(|layout| {
-            layout.disabled.retain(|known| *known != note);
-            layout.disabled.push(note.clone());
-        })
-        .await
-        .map(drop)
-    }
-
-    /// Enables a disabled index. The index is *building* until a [`backfill`](Self::backfill) completes. Does nothing if the index is not disabled.
-    ///
-    /// # Errors
-    /// `ResourceNotFound` if no schema is stored because the table was never opened; `UpdateConditionNotSatisfied` after too many conflicts; any error from the
-    /// store.
-    pub async fn enable<I: Index<Entity = E>>(&self) -> Result<()> {
-        let (note, start) = (note(I::SCHEMA.name), self.new_start());
-        self.note(|layout| {
-            let is_disabled = layout.disabled.contains(&note);
-            layout.disabled.retain(|known| *known != note);
-            // Once the first backfill of the index has begun, programs without the index remain refused.
-            if is_disabled && !layout.pending.contains(&note) {
-                fence::restart(layout, &note, &start);
-            }
-        })
-        .await
-        .map(drop)
-    }
-
     /// Marks an index as needing a complete [`backfill`](Self::backfill), for example because another tool has changed entities. The index is *building* until
-    /// the backfill completes. A running backfill restarts from the beginning. A disabled index stays disabled. [`check`](Self::check) with `repair` does the
-    /// same work while the index stays in use.
+    /// the backfill completes. A running backfill restarts from the beginning. [`check`](Self::check) with `repair` does the same work while the index stays in
+    /// use.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};
