@@ -178,7 +178,7 @@ fn lines_that_are_not_entities_are_set_aside_with_their_reasons() {
         refused(at, "import Things DIR/in.csv --store DB --types Age=Int32 --errors DIR/wrong");
     assert_eq!((exit, text.as_str()), (Exit::Refused, "2 rows rejected; DIR/wrong has the reasons"));
     insta::assert_snapshot!(std::fs::read_to_string(at.join("wrong")).unwrap(), @r"
-    line 3, column 1: OutOfRangeInput: the RowKey 'a/b' contains \u{2f}, which keys cannot contain; encode the value, for example with `escaped(…)` (rule KEY-3)
+    line 3, column 1: OutOfRangeInput: the RowKey 'a/b' contains '/', which keys cannot contain; encode the value, for example with `escaped(…)` (rule KEY-3)
     line 4, column 3: property `Age`: `old` is not Edm.Int32; expected a whole number from -2147483648 to 2147483647
     ");
     assert_eq!(shown(at, "count Things --store DB -o csv"), "rows\n2\n");
