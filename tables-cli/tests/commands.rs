@@ -95,6 +95,11 @@ fn commands_end_with_stable_exit_codes() {
         ("count Nowhere --store DB", Exit::Store, "TableNotFound"),
         ("query Company --filter 'Age ge 30' --store DB", Exit::Refused, "reads the whole table Company"),
         ("query Company dept=Sales --store DB", Exit::Usage, "has no part `dept`"),
+        (
+            "query Company first_name=N1 --store DB",
+            Exit::Usage,
+            "`FirstName` is a property of Employee, not a part of its key; use `--filter \"FirstName eq …\"`",
+        ),
         ("query Company --partition Sales --filter 'Age gt' --store DB", Exit::Usage, "InvalidInput"),
         ("delete Company --store DB", Exit::Usage, "nothing is selected in Company"),
         ("delete Company department=Sales --store DB", Exit::Refused, "pass `--yes`"),
