@@ -17,7 +17,9 @@ use table_core::schema::{Source, StoredPiece, StoredSchema};
 use table_core::{DynTableStore, EntityKey, TableName, TableStore, Value};
 
 use crate::error::{Error, Result};
-pub use codec::{can_encode, decode as decode_text, encode_value, sorts_as_shown};
+pub use codec::{
+    can_encode, can_encode_property, decode as decode_text, encode_property, encode_value, sorts_as_shown,
+};
 pub use conditions::PartConditions;
 pub(crate) use label::is_derived;
 pub use label::labels;

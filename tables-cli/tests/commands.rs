@@ -95,6 +95,11 @@ fn commands_end_with_stable_exit_codes() {
         ("count Nowhere --store DB", Exit::Store, "TableNotFound"),
         ("query Company --filter 'Age ge 30' --store DB", Exit::Refused, "reads the whole table Company"),
         ("query Company dept=Sales --store DB", Exit::Usage, "has no part `dept`"),
+        (
+            "query Company first_name=N1 --store DB",
+            Exit::Usage,
+            "`FirstName` is a property of Employee, not a part of its key; use `--filter \"FirstName eq …\"`",
+        ),
         ("query Company --partition Sales --filter 'Age gt' --store DB", Exit::Usage, "InvalidInput"),
         ("delete Company --store DB", Exit::Usage, "nothing is selected in Company"),
         ("delete Company department=Sales --store DB", Exit::Refused, "pass `--yes`"),
@@ -178,7 +183,7 @@ fn lines_that_are_not_entities_are_set_aside_with_their_reasons() {
         refused(at, "import Things DIR/in.csv --store DB --types Age=Int32 --errors DIR/wrong");
     assert_eq!((exit, text.as_str()), (Exit::Refused, "2 rows rejected; DIR/wrong has the reasons"));
     insta::assert_snapshot!(std::fs::read_to_string(at.join("wrong")).unwrap(), @r"
-    line 3, column 1: OutOfRangeInput: the RowKey 'a/b' contains \u{2f}, which keys cannot contain; encode the value, for example with `escaped(…)` (rule KEY-3)
+    line 3, column 1: OutOfRangeInput: the RowKey 'a/b' contains '/', which keys cannot contain; encode the value, for example with `escaped(…)` (rule KEY-3)
     line 4, column 3: property `Age`: `old` is not Edm.Int32; expected a whole number from -2147483648 to 2147483647
     ");
     assert_eq!(shown(at, "count Things --store DB -o csv"), "rows\n2\n");

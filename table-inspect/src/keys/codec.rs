@@ -1,6 +1,6 @@
 //! Converts key parts between their encoded and human-readable values. For example, `000223` becomes `223`, and inverted ticks become a timestamp.
 
-use table_core::key::codec::{Escaped, Form, KeyCodec};
+use table_core::key::codec::{Escaped, Form, KeyCodec, Percent, Text, TextCodec};
 use table_core::schema::StoredPiece;
 use table_core::{Value, ticks};
 
@@ -143,9 +143,50 @@ pub fn encode_value(codec: &str, form: &Form, value: &Value) -> Result<String, S
         (_, Value::String(text)) if can_encode(codec) && is_variant(codec, text) => text.clone(),
         _ => return Err(unknown()),
     };
+    if is_of_form(&text, form) { Ok(text) } else { Err(unknown()) }
+}
+
+/// Returns `true` if [`encode_property`] supports the codec.
+#[must_use]
+pub fn can_encode_property(codec: &str) -> bool {
+    can_encode(codec) || encode_text(codec, "").is_some()
+}
+
+/// Encodes the value of an entity's property for a key part. Unlike [`encode_value`], it expects that strings are not encoded yet.
+///
+/// # Errors
+/// The reason as a string, if the codec is not supported or cannot encode the value.
+pub fn encode_property(codec: &str, form: &Form, value: &Value) -> Result<String, String> {
+    match value {
+        Value::String(text) if encode_text(codec, "").is_some() => encode_text(codec, text)
+            .filter(|text| is_of_form(text, form))
+            .ok_or_else(|| format!("codec `{codec}` does not write this text")),
+        _ => encode_value(codec, form, value),
+    }
+}
+
+/// Encodes a string with a codec of strings. Returns `None` if the codec is not supported or cannot encode the string.
+fn encode_text(codec: &str, text: &str) -> Option<String> {
+    let mut encoded = String::new();
+    match codec {
+        "text" => Text::encode_str(text, &mut encoded).ok()?,
+        "escaped" => Escaped::encode_str(text, &mut encoded).ok()?,
+        "percent" => Percent::encode_str(text, &mut encoded).ok()?,
+        _ => {
+            let (case, inner) = codec.strip_prefix("folded(")?.strip_suffix(')')?.split_once(',')?;
+            return match case {
+                "lower" => encode_text(inner, &text.to_lowercase()),
+                "upper" => encode_text(inner, &text.to_uppercase()),
+                _ => None,
+            };
+        }
+    }
+    Some(encoded)
+}
+
+fn is_of_form(text: &str, form: &Form) -> bool {
     let units = text.encode_utf16().count();
-    let is_text = (form.min..=form.max).contains(&units) && text.chars().all(|c| form.alphabet.contains(c));
-    if is_text { Ok(text) } else { Err(unknown()) }
+    (form.min..=form.max).contains(&units) && text.chars().all(|c| form.alphabet.contains(c))
 }
 
 /// Returns the variant names of an enum codec, separated by `|`, or `None` for any other codec.

@@ -4,13 +4,13 @@ use std::ops::Bound;
 use std::str::FromStr;
 
 use table_core::query::{KeyRange, TextRange};
-use table_core::schema::{StoredPiece, StoredSchema};
+use table_core::schema::{StoredPiece, StoredProperty, StoredSchema};
 
 use crate::error::{Error, Result};
 use crate::keys::accepted::Accepted;
 use crate::keys::label::labelled;
 use crate::keys::values::Values;
-use crate::keys::{codec, name_of, pattern};
+use crate::keys::{codec, is_field, name_of, pattern};
 
 /// A condition on one key part.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,7 +137,16 @@ fn unknown_part(schema: &StoredSchema, name: &str) -> Error {
             "the key of {entity} has only the part `{label}` of `{name}`, which several values share; give a condition on `{label}`, or use `--filter`; \
              the parts are {all}"
         ),
-        None => format!("the key of {entity} has no part `{name}`; its parts are {all}"),
+        None => {
+            let is_named =
+                |property: &&StoredProperty| is_field(name, &property.name) || property.name == name;
+            match schema.properties.iter().find(is_named) {
+                Some(StoredProperty { name, .. }) => format!(
+                    "`{name}` is a property of {entity}, not a part of its key; use `--filter \"{name} eq …\"`; the parts of the key are {all}"
+                ),
+                None => format!("the key of {entity} has no part `{name}`; its parts are {all}"),
+            }
+        }
     })
 }
 

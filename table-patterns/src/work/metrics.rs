@@ -20,7 +20,8 @@ pub struct WorkMetrics {
     pub failures: u64,
     /// The number of attempts that failed because a store or the target of a handler was unavailable. The [error that a handler
     /// returns](crate::work::Handler#failures-and-outages) determines whether a failure is an outage. Outages do not count towards the poison limit: if a
-    /// handler always reports an outage for a message, the message is retried forever. Set an alert on this number too.
+    /// handler always reports an outage for a message, the message is retried forever. While a target is down, the attempts that the worker postpones
+    /// without trying the target are counted too, so the number can grow much faster than the number of calls. Set an alert on this number too.
     pub outages: u64,
     /// The number of times that [`Worker::run`](crate::work::Worker::run) failed to receive messages.
     pub receive_failures: u64,

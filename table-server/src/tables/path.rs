@@ -119,7 +119,7 @@ pub(super) fn key((partition_key, row_key): (String, String)) -> Result<EntityKe
 /// `OutOfRangeInput` if the key contains a character not allowed in keys (KEY-4).
 pub(super) fn check_characters(name: &str, text: &str) -> Result<(), Refusal> {
     let Some(illegal) = text.chars().find(|character| !is_legal(*character)) else { return Ok(()) };
-    let help = format!("the {name} contains {}; encode the value", illegal.escape_unicode());
+    let help = format!("the {name} contains {illegal:?}; encode the value");
     let shown: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).take(256).collect();
     let message = format!("The '{name}' parameter of value '{shown}' is out of range.").into();
     Err(Refusal { message, ..Refusal::new(400, "OutOfRangeInput", help) })

@@ -9,8 +9,8 @@ use crate::limits::KEY_UNITS_WIDE;
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum KeyFault {
     #[error(
-        "the {kind} '{text}' contains {illegal}, which keys cannot contain; encode the value, for example with `escaped(…)`",
-        text = quoted(.text).escaped(), illegal = .illegal.escape_unicode()
+        "the {kind} '{text}' contains {illegal:?}, which keys cannot contain; encode the value, for example with `escaped(…)`",
+        text = quoted(.text).escaped()
     )]
     #[fault(OutOfRangeInput, "KEY-3")]
     Illegal { kind: &'static str, text: String, illegal: char },

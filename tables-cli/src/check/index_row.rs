@@ -61,7 +61,10 @@ fn compose(pieces: &[StoredPiece], parts: &[Part], row: &TableEntity) -> Result<
                     continue;
                 }
                 let Some(value) = property(source, row) else { return Ok(None) };
-                text.push_str(&keys::encode_value(codec, form, value)?);
+                text.push_str(&match source {
+                    Source::Property(_) => keys::encode_property(codec, form, value)?,
+                    Source::Key(_) => keys::encode_value(codec, form, value)?,
+                });
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Determines which derived rows of a schema can be checked, and why others cannot.
 
-use table_core::schema::{IndexKind, StoredIndex, StoredPiece, StoredSchema};
+use table_core::schema::{IndexKind, Source, StoredIndex, StoredPiece, StoredSchema};
 
 use table_inspect::keys;
 use table_inspect::kind::{self, Kind};
@@ -57,14 +57,14 @@ fn reason(schema: &StoredSchema, index: &StoredIndex) -> Option<String> {
     for piece in &index.row_key {
         let StoredPiece::Part { source, codec, .. } = piece else { continue };
         let is_copied = key_parts().any(|part| is_part(part, source, codec));
-        if !is_copied && !keys::can_encode(codec) {
+        if !is_copied && !can_encode(source, codec) {
             return Some(format!("only the program knows the codec `{codec}`"));
         }
     }
     for piece in &schema.row_key {
         let StoredPiece::Part { source, codec, .. } = piece else { continue };
         let is_in_index = index.row_key.iter().any(|part| is_part(part, source, codec));
-        if !is_in_index && !keys::can_encode(codec) {
+        if !is_in_index && !can_encode(source, codec) {
             return Some(format!(
                 "only the program knows the codec `{codec}` of the key `{}`",
                 keys::name_of(source)
@@ -85,6 +85,14 @@ fn reason(schema: &StoredSchema, index: &StoredIndex) -> Option<String> {
     unknown.map(|property| format!("only the program knows the source of `{}`", property.name))
 }
 
+/// Returns `true` if [`index_row`](super::index_row) can compute a key part from the value of its source.
+fn can_encode(source: &Source, codec: &str) -> bool {
+    match source {
+        Source::Property(_) => keys::can_encode_property(codec),
+        Source::Key(_) => keys::can_encode(codec),
+    }
+}
+
 /// Returns the reason why an index's rows or their entities cannot be distinguished from other rows in the table, or `None` if they can.
 fn rival(schema: &StoredSchema, index: &StoredIndex, schemas: &[(String, StoredSchema)]) -> Option<String> {
     let own = [Kind::Entity(schema), Kind::Index(schema, index)];
@@ -97,7 +105,7 @@ fn rival(schema: &StoredSchema, index: &StoredIndex, schemas: &[(String, StoredS
     Some(format!("only the program distinguishes its rows from those of {other}"))
 }
 
-fn is_part(piece: &StoredPiece, source: &table_core::schema::Source, codec: &str) -> bool {
+fn is_part(piece: &StoredPiece, source: &Source, codec: &str) -> bool {
     matches!(piece, StoredPiece::Part { source: other, codec: written, .. } if other == source && written == codec)
 }
 

@@ -33,9 +33,9 @@ pub(super) fn is_too_long(text: &str) -> bool {
 pub(super) fn push(value: &str, out: &mut String) -> Result<()> {
     if let Some(illegal) = first_illegal(value) {
         return Err(refused(format!(
-            "'{}' contains {}, which keys cannot contain; declare the part `escaped`",
+            "'{}' contains {illegal:?}, which keys cannot contain; encode the part, for example with `escaped(…)` or \
+             `folded(lower, escaped(…))`",
             quoted(value).escaped(),
-            illegal.escape_unicode()
         ))
         .with_rule("KEY-3"));
     }
@@ -110,6 +110,15 @@ mod tests {
                     (fresh, again) => prop_assert_eq!(fresh.unwrap_err().to_string(), again.unwrap_err().to_string()),
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_refused_character_is_shown_as_it_is_typed() {
+        let refused = |text| push(text, &mut String::new()).unwrap_err().to_string();
+        let help = "which keys cannot contain; encode the part, for example with `escaped(…)` or `folded(lower, escaped(…))`";
+        for (text, shown) in [("o/neil", "'/'"), ("a\\b", r"'\\'"), ("a\u{7}", r"'\u{7}'")] {
+            assert!(refused(text).contains(&format!("contains {shown}, {help}")), "{}", refused(text));
         }
     }
 
