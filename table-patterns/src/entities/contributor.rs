@@ -26,6 +26,11 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         true
     }
 
+    /// Returns `true` if the contribution to this write depends on the stored version, although other contributions do not.
+    fn needs_old_for(&self, _: &OperationKind) -> bool {
+        self.needs_old()
+    }
+
     /// Adds the rows and steps for a change. The function is called once per attempt, so it must be pure.
     ///
     /// # Errors

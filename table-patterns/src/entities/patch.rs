@@ -57,10 +57,8 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> PatchTarget for En
         change: PatchChange,
         if_match: IfMatch,
     ) -> Result<ETag> {
-        if self.is_blind()
-            && let Some(row) = change.as_merge()
-        {
-            let kind = OperationKind::Merge(row.clone(), if_match);
+        let merge = change.as_merge().map(|row| OperationKind::Merge(row.clone(), if_match.clone()));
+        if let Some(kind) = merge.filter(|kind| self.is_blind_for(kind)) {
             return self.written(self.write_blind(key, kind).await?);
         }
         let written = self

@@ -57,8 +57,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     async fn replace_version(&self, entity: &E, if_match: IfMatch) -> Result<ETag> {
         let key = entity.key_of()?;
         self.admit(true).await?;
-        if self.is_blind() {
-            let kind = OperationKind::Replace(entity.to_row()?, if_match);
+        let kind = OperationKind::Replace(entity.to_row()?, if_match.clone());
+        if self.is_blind_for(&kind) {
             return self.written(self.write_blind(key, kind).await?);
         }
         let written = self
@@ -89,8 +89,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 
     async fn merge_version(&self, entity: &E, if_match: IfMatch) -> Result<ETag> {
         let key = entity.key_of()?;
-        if self.is_blind() {
-            let kind = OperationKind::Merge(entity.to_merge()?, if_match);
+        let kind = OperationKind::Merge(entity.to_merge()?, if_match.clone());
+        if self.is_blind_for(&kind) {
             return self.written(self.write_blind(key, kind).await?);
         }
         let written = self

@@ -94,6 +94,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         !self.contributors.iter().any(|contributor| contributor.needs_old())
     }
 
+    /// Returns `true` if this write can be planned without the stored version of the entity.
+    pub(crate) fn is_blind_for(&self, kind: &OperationKind) -> bool {
+        !self.contributors.iter().any(|contributor| contributor.needs_old_for(kind))
+    }
+
     /// Returns the contributor that reads other entities, if any.
     pub(crate) fn completer(&self) -> Option<&Arc<dyn Contributor<E, Self>>> {
         self.contributors.iter().find(|contributor| contributor.reads_others())

@@ -7,12 +7,13 @@ use table_core::clock::Clock;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
+use table_core::row::Row;
 use table_core::{Error, Result, ValueRef};
 
 use crate::blob::encode;
 use crate::entities::{Contribution, Contributor, EntityChange};
 use crate::large::fault::LargeFault;
-use crate::large::{BlobRef, Large};
+use crate::large::{Blob, BlobRef, Large};
 
 /// A contributor that refuses an entity with a wrong blob address. The blob was uploaded for another entity, or it may have been removed.
 pub(super) struct OwnBlobs {
@@ -25,19 +26,21 @@ impl<E: Large, H> Contributor<E, H> for OwnBlobs {
         false
     }
 
+    /// A caller may pass an earlier version of the entity with the `ETag` of the stored version. Only the stored version shows whether the blob is still kept.
+    fn needs_old_for(&self, kind: &OperationKind) -> bool {
+        let (OperationKind::Replace(row, if_match) | OperationKind::Merge(row, if_match)) = kind else {
+            return false;
+        };
+        let now = self.clock.now();
+        let address = |blob: &Blob<E>| address_in_row(row, *blob).ok().flatten();
+        *if_match != IfMatch::Any && E::BLOBS.iter().filter_map(address).any(|address| !is_new(&address, now))
+    }
+
     fn contribute(&self, change: &EntityChange<'_, E>, _: &mut Contribution) -> Result<()> {
         let Some(row) = change.kind.row() else { return Ok(()) };
         for blob in E::BLOBS {
-            let Some(ValueRef::String(text)) = row.view().find(blob.property(), &mut 0)? else { continue };
-            let Ok(address) = text.parse::<BlobRef>() else { continue };
-            // A conditional write succeeds only if the stored version is the version that was read. That version contains the address.
-            let is_stored = match (change.old, change.kind) {
-                (Some(old), _) => blob.address_in(old) == Some(&address),
-                (None, OperationKind::Replace(_, if_match) | OperationKind::Merge(_, if_match)) => {
-                    *if_match != IfMatch::Any
-                }
-                (None, _) => false,
-            };
+            let Some(address) = address_in_row(row, *blob)? else { continue };
+            let is_stored = change.old.is_some_and(|old| blob.address_in(old) == Some(&address));
             let fault = if !is_of(&address, change.key) {
                 LargeFault::OthersBlob
             } else if !is_stored && !is_new(&address, self.clock.now()) {
@@ -54,6 +57,14 @@ impl<E: Large, H> Contributor<E, H> for OwnBlobs {
     fn as_any(&self) -> &dyn Any {
         self
     }
+}
+
+/// Returns the address of a blob in a row. Returns `None` if the row contains none.
+fn address_in_row<E>(row: &Row, blob: Blob<E>) -> Result<Option<BlobRef>> {
+    Ok(match row.view().find(blob.property(), &mut 0)? {
+        Some(ValueRef::String(text)) => text.parse().ok(),
+        _ => None,
+    })
 }
 
 /// Returns `true` if a blob was uploaded for the entity with the given key. Ignores the prefix of the blob's name.

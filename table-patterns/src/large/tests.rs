@@ -400,6 +400,18 @@ fn pat_large_2_an_address_that_the_stored_entity_no_longer_has_is_refused_under_
         let error = block_on(scene.employees.replace(stale.clone(), if_match, [])).unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-LARGE-2")), "{error}");
     }
+    // The underlying handle refuses the address as well.
+    let handle = scene.employees.entities();
+    let patch = handle.patch(Employee::key("Sales", 223)).if_match(new.etag().clone());
+    let written = [
+        block_on(handle.replace(&stale, new.etag().clone())).map(drop),
+        block_on(handle.merge(&stale, new.etag().clone())).map(drop),
+        block_on(patch.set(Employee::PHOTO, stale.photo.clone()).send()).map(drop),
+    ];
+    for written in written {
+        let error = written.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-LARGE-2")), "{error}");
+    }
     // The same entity is written with new content for a different blob. The write requires the current version or an older one.
     let cv = || [CV.content(content(4, 20))];
     let error = block_on(scene.employees.replace(stale.clone(), new.etag().clone(), cv())).unwrap_err();

@@ -37,6 +37,9 @@ enum Verb {
     Replace,
     Merge,
     ReplaceUnderETag,
+    /// Replaces the entity under the `ETag` of the current version, which may be newer than the remembered entity.
+    ReplaceUnderCurrentETag,
+    MergeUnderCurrentETag,
     Bulk,
     Unit,
 }
@@ -49,6 +52,8 @@ fn verb() -> impl Strategy<Value = Verb> {
         Just(Verb::Replace),
         Just(Verb::Merge),
         Just(Verb::ReplaceUnderETag),
+        Just(Verb::ReplaceUnderCurrentETag),
+        Just(Verb::MergeUnderCurrentETag),
         Just(Verb::Bulk),
         Just(Verb::Unit),
     ]
@@ -91,7 +96,7 @@ type Remembered = (Versioned<Employee>, [Option<u8>; 2]);
 /// Returns the entity's expected content after a remembered entity has been written.
 fn after_write_back(verb: Verb, [photo, cv]: [Option<u8>; 2], held: Held) -> [Option<u8>; 2] {
     match verb {
-        Verb::InsertOrMerge | Verb::Merge => {
+        Verb::InsertOrMerge | Verb::Merge | Verb::MergeUnderCurrentETag => {
             let [old_photo, old_cv] = held.unwrap_or_default();
             [photo.or(old_photo), cv.or(old_cv)]
         }
@@ -163,6 +168,10 @@ impl Scene {
     /// Writes a remembered entity through the underlying handle.
     fn write_back(&self, verb: Verb, old: &Versioned<Employee>) -> Result<()> {
         let handle = self.employees.entities();
+        let current_etag = || async {
+            let current = handle.get(Employee::key("Sales", old.id)).await?;
+            Ok::<_, Error>(current.map_or_else(|| old.etag().clone(), |current| current.etag().clone()))
+        };
         block_on(async {
             match verb {
                 Verb::Insert => handle.insert(old).await.map(drop),
@@ -171,6 +180,8 @@ impl Scene {
                 Verb::Replace => handle.replace(old, IfMatch::Any).await.map(drop),
                 Verb::Merge => handle.merge(old, IfMatch::Any).await.map(drop),
                 Verb::ReplaceUnderETag => handle.replace(old, old.etag().clone()).await.map(drop),
+                Verb::ReplaceUnderCurrentETag => handle.replace(old, current_etag().await?).await.map(drop),
+                Verb::MergeUnderCurrentETag => handle.merge(old, current_etag().await?).await.map(drop),
                 Verb::Bulk => {
                     let written = handle.bulk().insert_or_replace_all([old.value().clone()]).await;
                     written.map(drop).map_err(|failed| failed.source)
