@@ -1,6 +1,7 @@
 //! Untyped entities have a key and named values. They store data with a schema that the program does not know.
 
 mod json;
+mod refused;
 
 use chrono::{DateTime, Utc};
 use table_store::{Result, Value, edm_ticks};

@@ -83,8 +83,8 @@ use crate::row::{RowReader, RowView, RowWriter};
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be a property",
     label = "write `#[property(json)]` above this field, whose type derives serde's `Serialize` and `Deserialize`; or `#[derive(table_patterns::KeyPart)]` above an enum without data",
-    note = "`String`, integers of fixed width, `f64`, `bool`, `DateTime<Utc>`, `NaiveDate`, `NaiveTime`, `Duration`, `TimeDelta`, `Uuid`, IP addresses, \
-            `Vec<u8>`, and `Option` of them are properties, and `Decimal` with the feature `rust_decimal`",
+    note = "`String`, integers of fixed width (`u64` for a `usize`), `f64`, `bool`, `DateTime<Utc>` (for a `SystemTime` or a `NaiveDateTime`), `NaiveDate`, \
+            `NaiveTime`, `Duration`, `TimeDelta`, `Uuid`, IP addresses, `Vec<u8>`, and `Option` of them are properties, and `Decimal` with the feature `rust_decimal`",
     note = "`#[property(json)]` stores a list or a struct as JSON in one property, and `#[derive(KeyPart)]` an enum as the name of its variant; an entity of its own \
             is referred to by its key",
     note = "a newtype implements `Property` with the value inside, as in the example of `Property`; a parameter of a generic entity needs the bound `<T: Property>`"

@@ -45,6 +45,21 @@ impl Ctxt {
         }
     }
 
+    /// Returns the number of errors reported so far.
+    pub(crate) fn count(&self) -> usize {
+        self.errors.borrow().as_ref().map_or(0, Vec::len)
+    }
+
+    /// Combines the errors with this number that were reported after the first `count` errors into the first of them, with the help for each.
+    pub(crate) fn join_after(&self, count: usize, number: &str) {
+        let mut errors = self.errors.borrow_mut();
+        let Some(errors) = errors.as_mut() else { return };
+        let is_joined = |error: &syn::Error| error.to_string().starts_with(&format!("[{number}]"));
+        let (joined, others): (Vec<_>, Vec<_>) = errors.split_off(count).into_iter().partition(is_joined);
+        errors.extend(joined.into_iter().reduce(|earlier, error| with(&earlier, &error)));
+        errors.extend(others);
+    }
+
     /// Returns `true` if none of the reported errors prevents the expansion.
     pub(crate) fn is_sound(&self) -> bool {
         self.sound.get()
@@ -79,7 +94,8 @@ pub(crate) fn mistake(
 }
 
 /// The numbers of errors that one habit repeats, such as the words of another library in several attributes.
-const REPEATED: [&str; 8] = ["[T001]", "[T003]", "[T004]", "[T005]", "[T009]", "[T015]", "[T024]", "[T038]"];
+const REPEATED: [&str; 9] =
+    ["[T001]", "[T003]", "[T004]", "[T005]", "[T009]", "[T015]", "[T024]", "[T038]", "[T101]"];
 
 /// Returns `true` if two errors have one number in [`REPEATED`], and their facts differ only in the names. Unknown words are alike in one kind of attribute,
 /// attributes of other libraries if both declare keys, and settings of other libraries if they have one name.

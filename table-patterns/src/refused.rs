@@ -39,8 +39,8 @@ refused_of_handle! {
     "write `set(&entity, slot, value)`, `increment(&entity, slot, by)`, `get_slot(key, slot)` or `query(rows)`",
     "a slot is a number, the position of its name in `SLOTS`; `table()` returns the table of the rows":
     [E: Series, S, O] SeriesTable<E, S, O>, "[T260] a table of series has no method of this name: it writes and reads slots":
-    update(_, _) put(_, _, _) insert(_) patch(_) find(_) sum(_);
-    add incr inc incr_by increment_by increment_one decrement add_to set_slot put_slot update_slot push append record slot slots get_value value get_many
+    update(_, _) put(_, _, _) insert(_) patch(_) find(_) sum(_) add(_, _);
+    incr inc incr_by increment_by increment_one decrement add_to set_slot put_slot update_slot push append record slot slots get_value value get_many
         set_many range read write hincrby hset upsert_slot
 }
 
@@ -72,8 +72,8 @@ refused_of_handle! {
     "write `unit.add_step(key, Step::call(&message)?)?`, in the unit that changes the entity",
     "`Worker::new(outbox).handler(…)` receives the messages: its `run` processes them":
     [S, Q] Outbox<S, Q>, "[T260] an outbox has no method of this name: a message is a step of a unit, and is written with it":
-    commit();
-    send send_message publish enqueue emit dispatch push add add_message add_step produce post schedule notify receive poll subscribe run process
+    commit() send(_) add(_);
+    send_message publish enqueue emit dispatch push add_message add_step produce post schedule notify receive poll subscribe run process
         start deliver relay
 }
 
@@ -83,8 +83,8 @@ refused_of_handle! {
     "write `while migration.step().await? {{}}`",
     "each step copies a page of rows, and `position()` is where to `resume`; `checksums()` compares the two tables":
     [S, T] Migration<S, T>, "[T260] a migration has no method of this name: it copies page by page":
-    next() all();
-    run execute migrate start copy copy_all go up apply perform finish run_to_end migrate_all send
+    next() all() go();
+    run execute migrate start copy copy_all up apply perform finish run_to_end migrate_all
 }
 
 refused_of_handle! {

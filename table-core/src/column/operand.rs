@@ -37,7 +37,8 @@ use crate::property;
 #[diagnostic::on_unimplemented(
     message = "[T087] a column of type `{T}` cannot be compared with `{Self}`",
     label = "write a value of type `{T}`, such as `text.parse::<{T}>()?`; or `is_absent()` for `eq(None)`, and the value alone for `Some(value)`",
-    note = "the value must have the column's Edm type; the store would see a type mismatch (FIL-16). A `&str` is a value of a column of `String`",
+    note = "the value must have the column's Edm type; the store would see a type mismatch (FIL-16). A `&str` is a value of a column of `String`; \
+            the text of an instant has a time and a zone, `\"2024-01-01T00:00:00Z\"`",
     note = "of an `Option`, write the value alone: `eq(value)` for `eq(Some(value))`, and `is_absent()` for `eq(None)`; two columns \
             are compared by the program, after the entities are read"
 )]

@@ -105,8 +105,6 @@ macro_rules! compared {
 
 compared! {
     Compares: equals(_value: V) not_equals(_value: V) neq(_value: V) not_eq(_value: V) not_equal(_value: V) equal(_value: V) greater_than(_value: V) gte(_value: V) less_than(_value: V) lte(_value: V);
-    Ranges: between(_low: L, _high: H);
-    Lists: eq_any(_values: V) one_of(_values: V);
     Absent: is_none() is_null() is_missing();
     Present: is_some() is_not_null() exists();
 }
@@ -115,7 +113,38 @@ impl<E, T, K> Column<E, T, K>
 where
     Self: Lists<E>,
 {
-    refused_by_name! { in_ in_list any_of is_any_of within eq_any_of contained_in }
+    refused_by_name! { in_ in_list any_of is_any_of within eq_any_of contained_in eq_any one_of in_values in_array includes }
+}
+
+impl<E, T, K> Column<E, T, K>
+where
+    Self: Compares<E>,
+{
+    refused_by_name! {
+        equal_to is_equal_to not_equal_to greater_than_or_equal greater_than_or_equal_to greater_or_equal less_than_or_equal less_than_or_equal_to
+        less_or_equal at_least at_most gteq lteq noteq after before is_greater_than is_less_than
+    }
+}
+
+impl<E, T, K> Column<E, T, K>
+where
+    Self: Ranges<E>,
+{
+    refused_by_name! { between not_between in_range is_between }
+}
+
+impl<E, T, K> Column<E, T, K>
+where
+    Self: Absent<E>,
+{
+    refused_by_name! { attribute_not_exists not_exists is_nil }
+}
+
+impl<E, T, K> Column<E, T, K>
+where
+    Self: Present<E>,
+{
+    refused_by_name! { attribute_exists has_value is_present is_not_none }
 }
 
 impl<E, T, K> Column<E, T, K>

@@ -143,7 +143,7 @@ impl OutsideKey for Indexed {}
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T130] a patch of `{E}` cannot set this",
-    label = "`{Self}` is not a property of `{E}` that a patch can set: write `set` with a column of `{E}`, the name of a field in capitals",
+    label = "`{Self}` is not a property of `{E}` that a patch can set: write `set({E}::…, value)`, with a column of `{E}`, the name of a field in capitals, and its value",
     note = "the key of an entity cannot change (UPD-6); insert it under the new key and delete the old one, in one transaction if they are in one partition"
 )]
 pub trait Settable<E>: Copy {

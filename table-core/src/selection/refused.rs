@@ -22,7 +22,7 @@ pub trait IsText<E>: Refused {}
 
 impl<E, C, F> Selection<E, C, F> {
     refused_methods! {
-        Queries<E>: filter(_) collect() count() gt(_) lt(_);
+        Queries<E>: go() send() filter(_) collect() count() gt(_) lt(_);
         IsText<E>: to_string() as_str();
     }
 }
@@ -31,6 +31,7 @@ impl<E, C, F> Selection<E, C, F>
 where
     Self: Queries<E>,
 {
-    refused_by_name! { limit first page stream gte lte begins between go where_ order_by fetch_all exec execute desc asc rev reverse descending newest_first sort_by skip take
+    refused_by_name! { limit first page stream gte lte begins between where_ order_by fetch_all exec execute desc asc rev reverse descending newest_first sort_by skip take
+    begins_with starts_with gt_eq lt_eq in_range order project select cursor fetch load run_query
     top to_list all each next }
 }

@@ -12,7 +12,7 @@ use crate::refused::refused_of_values;
 use crate::set::EntitySet;
 use crate::store::TableStore;
 use crate::table::{Table, list_tables, request};
-use refused::{HasEntities, HasTables, HasTransactions, OpensTables};
+use refused::{HasEntities, HasTables, HasTransactions, KeepsChanges, OpensTables, RunsSql};
 
 /// Extension methods for every [`TableStore`] that can be cloned.
 ///
@@ -116,16 +116,30 @@ pub trait TableStoreExt: TableStore + Clone {
         list_tables(self.clone(), prefix)
     }
 
+    /// The method of other libraries that runs a statement in SQL. It has an associated type as its result, because a call names the type of the rows: without
+    /// the bound, rustc cannot resolve the result, and reports only the call.
+    #[doc(hidden)]
+    fn query_as<R>(&mut self, _sql: impl Sized) -> <Self as RunsSql<R>>::Rows
+    where
+        Self: Sized + RunsSql<R>,
+    {
+        crate::refused::Refused::refuse(self)
+    }
+
     // Other libraries define these methods on entities. No trait of `std` has a method with one of these names. If one is called on an entity, rustc therefore
     // finds only this trait, and shows the message of `OpensTables`.
     refused_of_values! {
         HasEntities: insert(_) save(_) create(_) update(_) upsert(_) delete(_) destroy(_) persist(_) put(_) patch(_) reload(_) refresh(_) query(_) scan(_)
-            save_changes() commit() rollback() find_by_id(_) find_all(_) find_many(_) delete_by_id(_) delete_many(_) insert_many(_) insert_into(_) update_many(_)
-            get_by_id(_) filter_by(_) get_entity(_, _) upsert_entity(_, _);
+            find_by_id(_) find_all(_) find_many(_) delete_by_id(_) delete_many(_) insert_many(_) insert_into(_) update_many(_)
+            get_by_id(_) filter_by(_) get_entity(_, _) upsert_entity(_, _) add(_) add_async(_) insert_one(_) get_item(_)
+            put_item(_) batch_write_item(_) query_raw(_) go() send() condition_expression(_) condition_check(_) returning(_) return_values(_)
+            if_not_exists(_) if_none_match(_);
         HasTables: get_table_client(_) get_table_reference(_) db_set() create_table(_) create_table_if_not_exists(_) create_table_if_not_exists_async(_)
             create_table_async(_) get_or_create_table(_) open_table(_) get_table(_) use_table(_) table_client(_) collection(_) get_collection(_)
             container(_) container_client(_) get_container_client(_) open_tree(_) tree(_) keyspace(_) database(_) db(_);
-        HasTransactions: begin() begin_write() begin_read() begin_transaction() start_transaction() start_session() transact(_);
+        KeepsChanges: save_changes() commit() rollback() persist_all();
+        HasTransactions: begin() begin_write() begin_read() begin_transaction() start_transaction() start_session() transact(_)
+            transact_write_items(_) transact_write(_) transact_get_items(_);
     }
 }
 

@@ -154,6 +154,15 @@ pub trait ReadsIndex<E>: Refused {}
 )]
 pub trait Follows<E>: Refused {}
 
+/// Never implemented, so a call to a method such as `aggregate` or `distinct` is a compile error. The message explains that a table does not aggregate entities.
+#[diagnostic::on_unimplemented(
+    message = "[T194] a table reads entities; it does not join, group or add them up",
+    label = "write `query({E}::partition(…)).collect()`, and combine the entities in the program",
+    note = "a view keeps sums and groups current: `table_patterns::view`; `query({E}::partition(…)).count()` counts entities",
+    note = "entities of several types in one partition are read by one query: `#[derive(EntitySet)]`, `#[derive(EntityGroup)]`"
+)]
+pub trait Combines<E>: Refused {}
+
 /// Declares methods familiar from other libraries. A call to one of them on a handle does not compile, and the error message suggests the right method.
 ///
 /// The argument is the bound for methods that begin a transaction, such as `Begins`.
@@ -185,12 +194,13 @@ macro_rules! __refused_verbs {
                 ensure_created_async() ensure_exists();
             ReadsAll: all() list() find_all() fetch_all() get_all() to_list() query_as(_) query_raw(_) first() first_or_default() query_async(_)
                 query_entities(_) list_entities() select_all() scan_all() read_all() get_entities() list_all() query_all() execute_query(_) stream()
-                to_list_async() get_all_async() first_or_default_async(_) as_queryable();
+                to_list_async() get_all_async() first_or_default_async(_) as_queryable() take(_) skip(_) for_each(_);
             Filters: filter(_) filter_by(_) where_(_) query_filter(_) where_by(_) match_(_) find_many(_);
             Counts: count() count_async() len();
             Follows: watch() subscribe(_) changes() change_stream() listen() on_change(_) change_feed() get_change_feed() stream_changes() observe()
                 poll() tail() live() on_snapshot(_) get_records();
             Selects: select(_);
+            Combines: sum(_) min(_) max(_);
             $begins: begin() begin_transaction() submit_transaction(_) begin_async() begin_transaction_async() start_transaction() submit_transaction_async(_)
                 create_batch() new_batch() batch() begin_write() begin_read() start_session() transact(_) transact_write(_) transact_write_items(_);
         }
@@ -200,6 +210,39 @@ macro_rules! __refused_verbs {
     };
 }
 
+/// Declares methods that other libraries offer with different numbers of arguments. The argument is the part of an `impl` before its bounds.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __refused_verbs_of_any_arity {
+    (@ [$($parameter:ident),*] $handle:ty, $bound:ident, $($name:ident)*) => {
+        impl<$($parameter),*> $handle
+        where
+            Self: $crate::__private::$bound<E>,
+        {
+            $crate::__refused_by_name! { $($name)* }
+        }
+    };
+    ($parameters:tt $handle:ty) => {
+        $crate::__refused_verbs_of_any_arity! {
+            $parameters $handle:
+            Saves: get_or_insert find_or_create find_or_insert first_or_create get_or_create create_one insert_unique insert_with put_if_absent
+                put_if_not_exists on_conflict;
+            Changes: find_and_modify find_one_and_replace update_or_create update_with replace_with find_and_update increment set_field;
+            Finds: find_by_pk find_one_by_id get_by_keys find_by_keys retrieve batch_get_item batch_get_items get_items transact_get find_by_ids;
+            WritesMany: batch_execute transact_write_item insert_batch_async save_batch write_batch;
+            ReadsAll: order_by order_by_desc sort sort_by limit top offset paginate cursor query_items read_items query_pages
+                list_items find_cursor;
+            Combines: aggregate group_by avg average distinct join inner_join left_join aggregate_async include;
+            Counts: count_documents estimated_document_count count_by count_where count_items;
+        }
+    };
+    ($parameters:tt $handle:ty: $($bound:ident: $($name:ident)*;)*) => {$(
+        $crate::__refused_verbs_of_any_arity! { @ $parameters $handle, $bound, $($name)* }
+    )*};
+}
+
 impl<E, S> crate::Table<E, S> {
     __refused_verbs! { Begins }
 }
+
+__refused_verbs_of_any_arity! { [E, S] crate::Table<E, S> }

@@ -13,7 +13,7 @@ use crate::attr::container::words::WORDS;
 use crate::attr::index::{self, IndexAttr};
 use crate::attr::keyed::Keyed;
 use crate::attr::piece::{self, PieceList};
-use crate::attr::proposed::Proposed;
+use crate::attr::proposed::{self, Proposed};
 use crate::attr::{Slot, foreign, foreign_keys, relations, settings, suggested};
 use crate::codec;
 use crate::ctxt::{self, Ctxt};
@@ -147,9 +147,10 @@ fn of_another_library(input: ParseStream, keyed: &Keyed<'_>) -> syn::Result<()> 
             return Ok(());
         }
         proposed.help(keyed)
-    } else if let Some(key) = foreign_keys::key_of_word(&word.to_string()) {
-        let fields = keyed.fields_in(grammar::rest(&ahead));
-        if fields.is_empty() {
+    } else if let Some(key) = key_of_word(&word) {
+        let arguments = grammar::rest(&ahead);
+        let fields = keyed.fields_in(arguments.clone());
+        if fields.is_empty() || proposed::are_pieces(&arguments, keyed) {
             return Ok(());
         }
         let pieces = if key == ROW_KEY { keyed.joined(&fields) } else { fields.join(", ") };
@@ -158,6 +159,12 @@ fn of_another_library(input: ParseStream, keyed: &Keyed<'_>) -> syn::Result<()> 
         return Ok(());
     };
     Err(ctxt::mistake("T001", &word, format!("unknown word `{word}` in `entity`"), help))
+}
+
+/// Returns the key that a word declares inside `#[entity(…)]`, by its own name or by that of another library.
+fn key_of_word(word: &Ident) -> Option<Symbol> {
+    let own = [PARTITION_KEY, ROW_KEY].into_iter().find(|key| word == *key);
+    own.or_else(|| foreign_keys::key_of_word(&word.to_string()))
 }
 
 /// Parses this crate's attributes on the struct.

@@ -76,6 +76,7 @@ pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field, keyed: &Keyed<'_>) -> Field
         name: Slot::empty("name"),
         flags: [JSON, ALSO, REST, CHUNKS].map(|word| (word, Slot::empty(word.0))),
     };
+    let before = ctxt.count();
     for attr in &field.attrs {
         if let Some(word) = codec::word_of(attr) {
             let help = "a field has one codec; name another one in the key itself";
@@ -89,6 +90,8 @@ pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field, keyed: &Keyed<'_>) -> Field
             foreign::refuse(ctxt, attr, field.ident.as_ref(), keyed);
         }
     }
+    // A habit from another library is often several attributes on one field, such as `#[key] #[auto]`.
+    ctxt.join_after(before, "T009");
     let Read { name, flags: [(_, json), (_, also), (_, rest), (_, chunks)] } = read;
     FieldAttrs {
         codec: own.take(),

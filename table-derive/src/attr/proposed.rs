@@ -102,6 +102,9 @@ impl Proposed {
             self.row.extend(keyed.fields_in(rest));
         } else if is(&[INCLUDE.0, WHEN.0, TABLE.0]) {
             self.more.push(text);
+        } else if keyed.field(&word).is_some() {
+            // A field with a direction, such as `email = 1`.
+            self.row.push(word);
         }
     }
 

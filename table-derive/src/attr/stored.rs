@@ -1,7 +1,7 @@
 //! Help texts for fields that other libraries would skip, flatten, convert or set to a default.
 
 use syn::ext::IdentExt;
-use syn::{Field, Ident, Type, parse_quote};
+use syn::{Field, GenericArgument, Ident, PathArguments, Type, parse_quote};
 
 use crate::attr::settings::Effect;
 use crate::casing::{pascal_case, snake_case};
@@ -27,16 +27,23 @@ pub(crate) fn help(effect: Effect, name: Option<String>, field: &Field, owner: &
             )
         }
         Effect::Flattens if is_any_of(&field.ty, &MAPS) => format!(
-            "write `#[property(rest)] {ident}: std::collections::BTreeMap<String, {}::Value>`, which collects all properties that no other field has",
+            "write `#[property(rest)] {ident}: std::collections::BTreeMap<String, {}::Value>`, which collects all properties that no other field has; or \
+             `#[property(json)]` above `{ident}`, which stores the map as JSON in one property",
             runtime::name()
         ),
         Effect::Flattens if is_any_of(&field.ty, &STORED) => {
             format!("remove it: a `{ty}` is one property")
         }
-        Effect::Flattens => format!(
-            "write `#[property(json)]` above `{ident}`, and `#[derive(serde::Serialize, serde::Deserialize)]` above `{ty}`, which is then stored as JSON; or \
-             declare the fields of `{ty}` here"
-        ),
+        Effect::Flattens if is_any_of(inner(&field.ty), &STORED) => {
+            format!("write `#[property(json)]` above `{ident}`, which stores it as JSON")
+        }
+        Effect::Flattens => {
+            let ty = type_text(inner(&field.ty));
+            format!(
+                "write `#[property(json)]` above `{ident}`, and `#[derive(serde::Serialize, serde::Deserialize)]` above `{ty}`, which is then stored as JSON; \
+                 or declare the fields of `{ty}` here"
+            )
+        }
         Effect::Converts if is_any_of(&field.ty, &STORED) => {
             format!("remove it: a `{ty}` is a property without a conversion")
         }
@@ -50,6 +57,24 @@ pub(crate) fn help(effect: Effect, name: Option<String>, field: &Field, owner: &
             let name = name.unwrap_or_else(|| pascal_case(&ident.to_string()));
             format!("write `#[property({name:?})]` above `{ident}`: a property has one name")
         }
+    }
+}
+
+/// Returns the type of the values in an `Option`, a `Box` or a `Vec`, and any other type itself.
+fn inner(ty: &Type) -> &Type {
+    let Type::Path(path) = ty else { return ty };
+    let arguments = path
+        .path
+        .segments
+        .last()
+        .filter(|_| is_any_of(ty, &["Option", "Box", "Vec"]))
+        .map(|last| &last.arguments);
+    match arguments {
+        Some(PathArguments::AngleBracketed(arguments)) => match arguments.args.first() {
+            Some(GenericArgument::Type(ty)) => inner(ty),
+            _ => ty,
+        },
+        _ => ty,
     }
 }
 

@@ -153,7 +153,12 @@ fn reserved_name(ctxt: &Ctxt, entity: &Entity<'_>) {
         if matches!(property.name.as_str(), "PartitionKey" | "RowKey" | "Timestamp") {
             let wrong = format!("the property name `{}` is reserved (PROP-4)", property.name);
             let help = reserved_help(entity, field, &property.name);
-            ctxt.error_and_expand("T052", property.span, wrong, help);
+            // The help also removes the field of the ETag, whose type would be another error in the expansion.
+            if property.name == "Timestamp" && etag(entity).is_some() {
+                ctxt.error_at("T052", property.span, wrong, help);
+            } else {
+                ctxt.error_and_expand("T052", property.span, wrong, help);
+            }
         } else if property.name == UNCLAIMED {
             let wrong = format!(
                 "the property name `{UNCLAIMED}` is reserved: it marks copies that a repair is about to delete"
@@ -171,12 +176,17 @@ fn reserved_help(entity: &Entity<'_>, field: &Field<'_>, name: &str) -> String {
     if name != "Timestamp" {
         return format!("store `{ident}` under another name: `#[property(\"Own{name}\")]`");
     }
-    let etag = entity.fields.iter().find(|field| ["etag", "e_tag"].iter().any(|name| field.ident == name));
-    let fields = etag.map_or_else(|| format!("`{ident}`"), |etag| format!("`{ident}` and `{}`", etag.ident));
+    let fields =
+        etag(entity).map_or_else(|| format!("`{ident}`"), |etag| format!("`{ident}` and `{}`", etag.ident));
     format!(
         "remove {fields}: the store sets the Timestamp and the ETag of each entity, and reads return both in `Versioned`; for a time of your own, \
          write `#[property(\"Own{name}\")]` above `{ident}`"
     )
+}
+
+/// Returns the field of the version of a struct that was probably ported from another client.
+fn etag<'e>(entity: &'e Entity<'e>) -> Option<&'e Field<'e>> {
+    entity.fields.iter().find(|field| ["etag", "e_tag"].iter().any(|name| field.ident == name))
 }
 
 /// Checks that the kind (the value of `EntityType`) is not empty, and that no field is stored as `EntityType` (PAT-HET-1).

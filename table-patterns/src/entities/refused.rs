@@ -14,3 +14,5 @@ impl<E, S, O> Refused for Entities<E, S, O> {
 impl<E, S, O> Entities<E, S, O> {
     table_core::__refused_verbs! { BeginsUnit }
 }
+
+table_core::__refused_verbs_of_any_arity! { [E, S, O] Entities<E, S, O> }

@@ -42,7 +42,7 @@ pub trait DiscardsBy: Refused {}
 impl<S, O> UnitOfWork<S, O> {
     __refused_methods! {
         ReadsSeveral: query(_) scan(_) exists(_);
-        WritesBy: upsert(_) put(_) patch(_) create(_) insert_many(_) insert_into(_);
+        WritesBy: add(_) upsert(_) put(_) patch(_) create(_) insert_many(_) insert_into(_);
         EndsBy: save_changes();
         DiscardsBy: rollback();
     }
@@ -73,5 +73,5 @@ impl<S, O> UnitOfWork<S, O>
 where
     Self: WritesBy,
 {
-    __refused_by_name! { insert_or_replace insert_or_merge merge add remove insert_all put_all bulk add_entity update_entity delete_entity replace_entity }
+    __refused_by_name! { insert_or_replace insert_or_merge merge remove insert_all put_all bulk add_entity update_entity delete_entity replace_entity }
 }

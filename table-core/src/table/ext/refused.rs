@@ -13,6 +13,8 @@ use crate::store::TableStore;
             `table.delete(Employee::key(…), etag)`, `table.get(Employee::key(…))`, `table.query(Employee::partition(…)).collect()`",
     note = "a transaction is the value of a `Result`: `let mut transaction = table.transaction(Employee::partition(…))?;`; the result of a future is used \
             after `.await`",
+    note = "a read or a write is a future, which `.await` sends: `table.get(…).await?`, in place of `.send()` or `.go()`; the condition of a write is its \
+            verb: `insert(&employee)` fails if the entity exists, `replace(&employee, etag)` if its version differs",
     note = "the rows of a view are those of its table: `view.table().await?.get(…)`",
     note = "a store is `Clone` and implements `TableStore`, such as `Engine`"
 )]
@@ -47,3 +49,23 @@ pub trait HasTables: Refused {}
     note = "`store.entities::<Employee>().transaction(Employee::partition(…), async |unit| …)` runs a function that reads and writes"
 )]
 pub trait HasTransactions: Refused {}
+
+/// Never implemented, so a call to a method such as `save_changes` is a compile error. The message explains that a store collects no changes.
+#[diagnostic::on_unimplemented(
+    message = "[T215] a store has no method of this name: it collects no changes, because each write is applied when it is awaited",
+    label = "remove this call, and write `.await?` after each write: `table.insert(&employee).await?`",
+    note = "several writes of one partition are applied together by a transaction: `let mut transaction = store.table::<Employee>()\
+            .transaction(Employee::partition(…))?;`, then `transaction.insert(&employee)?;` and `transaction.commit().await?`"
+)]
+pub trait KeepsChanges: Refused {}
+
+/// Never implemented, so a call to `query_as` is a compile error that suggests a query of a table.
+#[diagnostic::on_unimplemented(
+    message = "[T215] a store has no statements in SQL: a query names the keys of a type to read, and filters its properties",
+    label = "write `table::<{R}>().query({R}::partition(…)).filter({R}::….gt(…)).collect()`",
+    note = "`table::<{R}>().scan(\"the reason\").max_rows(n).filter(…).collect()` reads the whole table"
+)]
+pub trait RunsSql<R>: Refused {
+    /// The rows that the statement would return.
+    type Rows;
+}

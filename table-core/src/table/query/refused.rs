@@ -38,6 +38,41 @@ pub trait Takes<E>: Refused {}
 )]
 pub trait Aggregates<E>: Refused {}
 
+/// Never implemented, so a call to a method such as `join` or `include` is a compile error. The message explains that a query does not follow references.
+#[diagnostic::on_unimplemented(
+    message = "[T194] a table reads entities; it does not join, group or add them up",
+    label = "read the other entities by a query or by their keys: `others.get_many(found.iter().map(|entity| Other::key(…)))`",
+    note = "entities of several types in one partition are read by one query: `#[derive(EntitySet)]` and `read_as::<Set>()`, or `#[derive(EntityGroup)]` and \
+            `read_group`, for an owner and its parts",
+    note = "copies of another entity's properties are kept current: `#[entity(copies_from(…))]`"
+)]
+pub trait Joins<E>: Refused {}
+
+/// Never implemented, so a call to `or_filter` or `or` is a compile error that suggests combining the conditions.
+#[diagnostic::on_unimplemented(
+    message = "[T205] a query has no method of this name: several `filter` calls are combined by `and`, and alternatives are one condition",
+    label = "write both conditions in one `filter`: `filter({E}::….eq(…).or({E}::….eq(…)))`",
+    note = "`filter(a.or(b))` or `filter(a | b)` in place of `filter(a).or_filter(b)`; `Condition::any(list)` combines a list"
+)]
+pub trait Alternates<E>: Refused {}
+
+/// Never implemented, so a call to a method such as `any` or `exists` is a compile error that suggests reading the first entity.
+#[diagnostic::on_unimplemented(
+    message = "[T198] a query has no method of this name: whether it finds an entity is known after it has read the first one",
+    label = "write `first().await?.is_some()`",
+    note = "`table.exists({E}::key(…)).await?` tests one key, and `count().await?` counts the entities by reading all of them"
+)]
+pub trait TestsBy<E>: Refused {}
+
+/// Never implemented, so a call to a method such as `reverse` or `scan_index_forward` is a compile error that suggests a descending key.
+#[diagnostic::on_unimplemented(
+    message = "[T099] a query reads entities in the ascending order of their keys",
+    label = "collect the entities, then reverse them: `let mut found = ….collect().await?; found.reverse();`",
+    note = "to read the last ones first, write the part of the key in descending order: `#[row_key(desc(field))]` above `{E}`, for a number or an instant",
+    note = "an index adds this order to the stored one: `#[index(ByField, row_key(\"field_\", desc(field), …))]`, read by `{E}::by_field_rows(…)`"
+)]
+pub trait Descends<E>: Refused {}
+
 /// Not implemented for queries of typed entities, so a call to a method such as `select` or `columns` is a compile error that suggests a projection.
 ///
 /// Queries of [`TableEntity`](crate::TableEntity) have their own method `select`, which selects properties by name.
@@ -107,12 +142,14 @@ where
 
 impl<E, S, T, F> EntityQuery<E, S, T, F> {
     refused_methods! {
-        AnyOrder<E>: skip(_) rev() last() step_by(_) nth(_) order_by(_) order_by_asc(_) order_by_desc(_) order_by_descending(_) sort_by(_) offset(_);
+        AnyOrder<E>: skip(_) step_by(_) nth(_) order_by(_) order_by_asc(_) order_by_desc(_) order_by_descending(_) sort_by(_) offset(_);
+        Descends<E>: rev() last();
         Takes<E>: take(_);
         Aggregates<E>: sum(_) min(_) max(_) min_by_key(_) max_by_key(_) min_by(_) max_by(_) fold(_, _) reduce(_) partition(_) zip(_) chain(_);
-        FiltersBy<E>: filter_by(_) or_filter(_);
+        FiltersBy<E>: filter_by(_);
+        TestsBy<E>: any();
         Writes<E>: update(_) delete();
-        ReadsBy<E>: all(_) any() map(_) len() next() try_next() find(_) filter_map(_) flat_map(_) enumerate() position(_)
+        ReadsBy<E>: go() send() all(_) map(_) len() next() try_next() find(_) filter_map(_) flat_map(_) enumerate() position(_)
             cloned() peekable() inspect(_) try_for_each(_) skip_while(_) take_while(_) unwrap();
     }
 
@@ -141,8 +178,41 @@ where
 {
     refused_by_name! {
         order then_by sort cursor after before with_continuation
-        scan_index_forward exclusive_start_key start_after start_at start_from start_key after_key from_key page_token continuation continue_from resume_from
-        ascending descending asc desc reverse reversed newest_first sorted sort_desc natural_order seek
+        exclusive_start_key start_after start_at start_from start_key after_key from_key page_token continuation continue_from resume_from
+        ascending asc sorted natural_order seek order_by_key sort_order then_order_by start_token next_token resume
+    }
+}
+
+impl<E, S, T, F> EntityQuery<E, S, T, F>
+where
+    Self: Descends<E>,
+{
+    refused_by_name! {
+        scan_index_forward descending desc reverse reversed newest_first sort_desc then_by_descending backward backwards latest last_or_default from_end
+    }
+}
+
+impl<E, S, T, F> EntityQuery<E, S, T, F>
+where
+    Self: TestsBy<E>,
+{
+    refused_by_name! { any_async exists is_empty has_any some none not_any }
+}
+
+impl<E, S, T, F> EntityQuery<E, S, T, F>
+where
+    Self: Alternates<E>,
+{
+    refused_by_name! { or or_where or_filter or_else or_matching filter_or }
+}
+
+impl<E, S, T, F> EntityQuery<E, S, T, F>
+where
+    Self: Joins<E>,
+{
+    refused_by_name! {
+        join inner_join left_join include with find_also_related find_with_related then_include prefetch preload populate lookup load_with select_related
+        left_outer_join graph_lookup expand
     }
 }
 
@@ -151,7 +221,7 @@ where
     Self: Takes<E>,
 {
     refused_by_name! {
-        top first_n max_per_page per_page paginate max_results max_items batch_size limit_to limit_by top_n fetch_first
+        top first_n max_per_page with_limit set_limit page_limit per_page paginate max_results max_items batch_size limit_to limit_by top_n fetch_first
     }
 }
 
@@ -160,7 +230,7 @@ where
     Self: Aggregates<E>,
 {
     refused_by_name! {
-        group_by sum_async avg average distinct join inner_join left_join include with find_also_related find_with_related
+        group_by sum_async avg average distinct aggregate distinct_by group max_async min_async sum_by unique
     }
 }
 
@@ -169,9 +239,9 @@ where
     Self: FiltersBy<E>,
 {
     refused_by_name! {
-        where_ or_where and_where primary and_filter bind begins begins_with between having
+        where_ and_where primary and_filter bind begins begins_with between having
         key_condition_expression key_condition filter_expression expression_attribute_values expression_attribute_names expression query_filter matching matches
-        where_clause where_eq where_key condition and or sort_key_condition partition_key row_key prefix filter_eq odata
+        where_clause where_eq where_key condition and sort_key_condition partition_key row_key prefix filter_eq odata
     }
 }
 
@@ -189,10 +259,11 @@ where
     Self: ReadsBy<E>,
 {
     refused_by_name! {
-        to_list to_list_async to_array to_array_async to_vec execute exec go fetch fetch_all fetch_one fetch_optional fetch_many load load_all one
-        single single_async first_async first_or_default first_or_default_async get as_no_tracking exists any_async count_async get_result
+        to_list to_list_async to_array to_array_async to_vec execute exec fetch fetch_all fetch_one fetch_optional fetch_many load load_all one
+        single single_async first_async first_or_default first_or_default_async get as_no_tracking count_async get_result
         get_results into_vec by_page into_stream rows entities to_page
-        send send_all pages into_paginator paginator items items_stream to_stream try_collect try_collect_vec cursor_stream scalar scalars results result docs
-        collect_all collect_vec into_results run all_async open advance has_next
+        send_all pages into_paginator paginator items items_stream to_stream try_collect try_collect_vec cursor_stream scalar scalars results result docs
+        collect_all collect_vec into_results run all_async open advance has_next fetch_page pages_iter as_pages as_tracking count_documents
+        allow_filtering max_time timeout_ms for_update explain_plan total total_count query_all into_cursor rows_affected
     }
 }

@@ -32,9 +32,9 @@ pub trait WritesBy<E>: Refused {}
 
 impl<E, S> EntityTransaction<E, S> {
     refused_methods! {
-        EndsBy<E>: save_changes() rollback();
+        EndsBy<E>: save_changes() rollback() go() send();
         Reads<E>: query(_) scan(_);
-        WritesBy<E>: update(_, _) upsert(_) save(_) put(_) patch(_) create(_) insert_many(_) upsert_entity(_);
+        WritesBy<E>: add(_) put_item(_) insert_one(_) update(_, _) upsert(_) save(_) put(_) patch(_) create(_) insert_many(_) upsert_entity(_);
     }
 }
 
@@ -42,19 +42,19 @@ impl<E, S> EntityTransaction<E, S>
 where
     Self: Reads<E>,
 {
-    refused_by_name! { get get_as get_many exists read load fetch get_entity }
+    refused_by_name! { get get_as get_many exists read load fetch get_entity find_one select fetch_one load_all }
 }
 
 impl<E, S> EntityTransaction<E, S>
 where
     Self: WritesBy<E>,
 {
-    refused_by_name! { add add_entity update_entity create_entity insert_entity delete_entity remove set push insert_all upsert_merge upsert_replace }
+    refused_by_name! { add_entity update_entity create_entity insert_entity delete_entity remove set push insert_all upsert_merge upsert_replace update_item create_item delete_item add_all update_one delete_one replace_one upsert_one }
 }
 
 impl<E, S> EntityTransaction<E, S>
 where
     Self: EndsBy<E>,
 {
-    refused_by_name! { abort cancel submit execute exec go send submit_transaction }
+    refused_by_name! { abort cancel submit execute exec submit_transaction complete end send_all commit_async rollback_async }
 }

@@ -52,7 +52,17 @@ const SKIPPED: &[&str] = &[
     "DynamoDBIgnore",
 ];
 const DEFAULTS: &[&str] = &["default_value", "DefaultValue"];
-const FLATTENED: &[&str] = &["Flatten", "BsonExtraElements", "JsonExtensionData"];
+const FLATTENED: &[&str] = &[
+    "Flatten",
+    "BsonExtraElements",
+    "JsonExtensionData",
+    "embed",
+    "embedded",
+    "Embedded",
+    "owned",
+    "Owned",
+    "nested",
+];
 
 /// Attributes of fields that have the effect of a setting of serde, each with the effect.
 pub(super) const EFFECTS: &[(&[&str], Effect)] =
@@ -214,10 +224,7 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
         &["lowercase", "uppercase", "trim"],
         "remove the attribute: a property is stored as the program sets it; a key can contain it in lower case, `folded(lower, {email})`",
     ),
-    (
-        &["embed", "embedded", "Embedded", "owned", "Owned", "json", "nested"],
-        "write `#[property(json)]`, which stores `{address}` as JSON",
-    ),
+    (&["json"], "write `#[property(json)]`, which stores `{address}` as JSON"),
     (
         &["changeset_options"],
         "remove the attribute: an update writes the whole entity, and a field set to `None` is removed",

@@ -1,4 +1,4 @@
-use table_core::{Engine, Entity, Table, TableStoreExt};
+use table_core::{Engine, Entity, Table, TableEntity, TableStoreExt};
 
 #[derive(Entity)]
 #[entity(table = "Company")]
@@ -24,6 +24,28 @@ async fn uses(store: Engine, table: Table<Employee, Engine>) -> table_core::Resu
     let _ = store.begin_write(); //~ T202
     let _ = table.drop().await?; //~ T203
     let _ = table.query_index("ByAge", 5).await?; //~ T191
+    Ok(())
+}
+
+async fn habits(store: Engine, table: Table<Employee, Engine>, mut row: TableEntity) -> table_core::Result<()> {
+    let all = || table.query(Employee::partition("Sales"));
+    let _ = all().filter(Employee::AGE.gt(60)).or_filter(Employee::AGE.lt(20)).collect().await?; //~ T205
+    let _ = all().any().await?; //~ T198
+    let _ = all().inner_join(&table).collect().await?; //~ T194
+    let _ = all().reverse().collect().await?; //~ T099
+    let _ = all().last().await?; //~ T099
+    let _ = table.aggregate(["$group"]).await?; //~ T194
+    let _ = table.find_or_create(7, "Ada").await?; //~ T190
+    let _ = table.find_and_modify(7).await?; //~ T209
+    let _ = table.order_by("age").await?; //~ T201
+    let _: Vec<Employee> = store.query_as::<Employee>("SELECT * FROM Company").await?; //~ T215
+    let _ = store.save_changes().await?; //~ T215
+    let _ = store.transact_write_items([1]).await?; //~ T202
+    let _ = table.get(Employee::key("Sales", 7)).send().await?; //~ T214
+    let _ = table.insert(&all().first().await?.unwrap()).condition_expression("none").await?; //~ T214
+    let _ = row.get_string("Age"); //~ T272
+    let _ = row["Age"]; //~ T272
+    row.add("Age", 37); //~ T272
     Ok(())
 }
 

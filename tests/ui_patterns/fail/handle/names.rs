@@ -6,7 +6,7 @@ use table_patterns::outbox::Outbox;
 use table_patterns::periods::PeriodTables;
 use table_patterns::series::{HOURS, Series, SeriesTable};
 use table_patterns::view::{Projection, View, ViewTable};
-use table_patterns::{Engine, Entity, Result};
+use table_patterns::{Engine, Entities, Entity, Result};
 
 #[derive(Entity)]
 #[partition_key(customer)]
@@ -38,6 +38,7 @@ fn uses(
     outbox: Outbox<Engine, Engine>,
     migration: Migration<Engine, Engine>,
     feed: Feed<Engine>,
+    orders: Entities<Order, Engine>,
 ) {
     series.add(1, 2); //~ T260
     view.get("Sales"); //~ T260
@@ -46,6 +47,8 @@ fn uses(
     outbox.send("closed"); //~ T260
     migration.run(); //~ T260
     feed.subscribe(); //~ T260
+    orders.aggregate(["$group"]); //~ T194
+    orders.get_or_create(7, "Ada"); //~ T190
 }
 
 struct OfEntity(ViewTable<Order, Engine>); //~ T262
