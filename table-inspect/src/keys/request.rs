@@ -132,21 +132,18 @@ fn unknown_part(schema: &StoredSchema, name: &str) -> Error {
     let (entity, all) = (&schema.entity, known.join(", "));
     let is_derived =
         |label: &&&str| label.split_once('@').is_some_and(|(field, _)| field.eq_ignore_ascii_case(name));
-    Error::Condition(match known.iter().find(is_derived) {
-        Some(label) => format!(
+    let is_named = |property: &&StoredProperty| is_field(name, &property.name) || property.name == name;
+    Error::Condition(if let Some(label) = known.iter().find(is_derived) {
+        format!(
             "the key of {entity} has only the part `{label}` of `{name}`, which several values share; give a condition on `{label}`, or use `--filter`; \
              the parts are {all}"
-        ),
-        None => {
-            let is_named =
-                |property: &&StoredProperty| is_field(name, &property.name) || property.name == name;
-            match schema.properties.iter().find(is_named) {
-                Some(StoredProperty { name, .. }) => format!(
-                    "`{name}` is a property of {entity}, not a part of its key; use `--filter \"{name} eq …\"`; the parts of the key are {all}"
-                ),
-                None => format!("the key of {entity} has no part `{name}`; its parts are {all}"),
-            }
-        }
+        )
+    } else if let Some(StoredProperty { name, .. }) = schema.properties.iter().find(is_named) {
+        format!(
+            "`{name}` is a property of {entity}, not a part of its key; use `--filter \"{name} eq …\"`; the parts of the key are {all}"
+        )
+    } else {
+        format!("the key of {entity} has no part `{name}`; its parts are {all}")
     })
 }
 

@@ -40,6 +40,8 @@ impl Completed {
         if self.is_ordered {
             self.sources.clear();
         }
-        on_page.into_iter().for_each(|source| self.sources.insert(source));
+        for source in on_page {
+            self.sources.insert(source);
+        }
     }
 }

@@ -51,14 +51,10 @@ pub(crate) fn note(index: &str) -> String {
 /// Returns the state of an index in the stored schema, for programs with the schema of `E`. If the stored schema declares the index so differently that these
 /// programs would miss entities or properties, the index is *building* for them.
 pub(crate) fn noted<E: Entity>(layout: &SchemaRecord, index: &str) -> IndexState {
-    let note = note(index);
-    if !is_stored(layout, index) {
-        IndexState::Building
-    } else if layout.pending.contains(&note) || !is_readable_by::<E>(layout, index) {
-        IndexState::Building
-    } else {
-        IndexState::Ready
-    }
+    let is_ready = is_stored(layout, index)
+        && !layout.pending.contains(&note(index))
+        && is_readable_by::<E>(layout, index);
+    if is_ready { IndexState::Ready } else { IndexState::Building }
 }
 
 /// Returns `true` if the stored schema contains an index. Otherwise, programs with the stored schema do not maintain the index.

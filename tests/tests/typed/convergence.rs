@@ -89,7 +89,7 @@ fn run_and_recreate(seed: u64, answers: Answers, without: Without, recreated: Re
     let mut rng = StdRng::seed_from_u64(seed);
     let days = [0, 0, 9, -9][rng.random_range(0..4)];
     let mut world = World::new(without, Skew::Days(days));
-    world.has_checks = seed % 2 == 0;
+    world.has_checks = seed.is_multiple_of(2);
     let mut running: Vec<_> = (0..3).map(|_| Running::start(&world, answers, &mut rng)).collect();
     let mut sleepers = Vec::new();
     for step in 0..rng.random_range(60..300) {
