@@ -172,7 +172,7 @@ mod encoded {
             id,
             email: format!("Ada{id}@Contoso.com"),
             login: format!("{word}/{id}"),
-            name: (id % 2 == 0).then(|| word.to_owned()),
+            name: id.is_multiple_of(2).then(|| word.to_owned()),
             nick: word.to_owned(),
             path: format!("/{word}#{id}"),
         }
