@@ -132,8 +132,7 @@ pub trait TableStoreExt: TableStore + Clone {
         HasEntities: insert(_) save(_) create(_) update(_) upsert(_) delete(_) destroy(_) persist(_) put(_) patch(_) reload(_) refresh(_) query(_) scan(_)
             find_by_id(_) find_all(_) find_many(_) delete_by_id(_) delete_many(_) insert_many(_) insert_into(_) update_many(_)
             get_by_id(_) filter_by(_) get_entity(_, _) upsert_entity(_, _) add(_) add_async(_) insert_one(_) get_item(_)
-            put_item(_) batch_write_item(_) query_raw(_) go() send() condition_expression(_) condition_check(_) returning(_) return_values(_)
-            if_not_exists(_) if_none_match(_);
+            put_item(_) batch_write_item(_) query_raw(_);
         HasTables: get_table_client(_) get_table_reference(_) db_set() create_table(_) create_table_if_not_exists(_) create_table_if_not_exists_async(_)
             create_table_async(_) get_or_create_table(_) open_table(_) get_table(_) use_table(_) table_client(_) collection(_) get_collection(_)
             container(_) container_client(_) get_container_client(_) open_tree(_) tree(_) keyspace(_) database(_) db(_);

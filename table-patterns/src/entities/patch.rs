@@ -57,8 +57,9 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> PatchTarget for En
         change: PatchChange,
         if_match: IfMatch,
     ) -> Result<ETag> {
-        let merge = change.as_merge().map(|row| OperationKind::Merge(row.clone(), if_match.clone()));
-        if let Some(kind) = merge.filter(|kind| self.is_blind_for(kind)) {
+        let blind = change.as_merge().filter(|_| self.is_blind());
+        let blind = blind.map(|row| OperationKind::Merge(row.clone(), if_match.clone()));
+        if let Some(kind) = blind.filter(|kind| self.is_blind_for(kind)) {
             return self.written(self.write_blind(key, kind).await?);
         }
         let written = self

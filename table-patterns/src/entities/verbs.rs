@@ -57,8 +57,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     async fn replace_version(&self, entity: &E, if_match: IfMatch) -> Result<ETag> {
         let key = entity.key_of()?;
         self.admit(true).await?;
-        let kind = OperationKind::Replace(entity.to_row()?, if_match.clone());
-        if self.is_blind_for(&kind) {
+        let blind = if self.is_blind() { Some(entity.to_row()?) } else { None };
+        let blind = blind.map(|row| OperationKind::Replace(row, if_match.clone()));
+        if let Some(kind) = blind.filter(|kind| self.is_blind_for(kind)) {
             return self.written(self.write_blind(key, kind).await?);
         }
         let written = self
@@ -89,8 +90,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 
     async fn merge_version(&self, entity: &E, if_match: IfMatch) -> Result<ETag> {
         let key = entity.key_of()?;
-        let kind = OperationKind::Merge(entity.to_merge()?, if_match.clone());
-        if self.is_blind_for(&kind) {
+        let blind = if self.is_blind() { Some(entity.to_merge()?) } else { None };
+        let blind = blind.map(|row| OperationKind::Merge(row, if_match.clone()));
+        if let Some(kind) = blind.filter(|kind| self.is_blind_for(kind)) {
             return self.written(self.write_blind(key, kind).await?);
         }
         let written = self

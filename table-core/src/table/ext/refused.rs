@@ -13,8 +13,6 @@ use crate::store::TableStore;
             `table.delete(Employee::key(…), etag)`, `table.get(Employee::key(…))`, `table.query(Employee::partition(…)).collect()`",
     note = "a transaction is the value of a `Result`: `let mut transaction = table.transaction(Employee::partition(…))?;`; the result of a future is used \
             after `.await`",
-    note = "a read or a write is a future, which `.await` sends: `table.get(…).await?`, in place of `.send()` or `.go()`; the condition of a write is its \
-            verb: `insert(&employee)` fails if the entity exists, `replace(&employee, etag)` if its version differs",
     note = "the rows of a view are those of its table: `view.table().await?.get(…)`",
     note = "a store is `Clone` and implements `TableStore`, such as `Engine`"
 )]

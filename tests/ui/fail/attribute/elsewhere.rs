@@ -56,7 +56,7 @@ mod hibernate {
     struct Employee {
         department: String,
         #[id] //~ T009
-        #[generated_value] //~ T009
+        #[generated_value]
         id: u32,
         #[many_to_one] //~ T009
         office: u32,

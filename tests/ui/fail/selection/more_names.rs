@@ -41,8 +41,6 @@ async fn habits(store: Engine, table: Table<Employee, Engine>, mut row: TableEnt
     let _: Vec<Employee> = store.query_as::<Employee>("SELECT * FROM Company").await?; //~ T215
     let _ = store.save_changes().await?; //~ T215
     let _ = store.transact_write_items([1]).await?; //~ T202
-    let _ = table.get(Employee::key("Sales", 7)).send().await?; //~ T214
-    let _ = table.insert(&all().first().await?.unwrap()).condition_expression("none").await?; //~ T214
     let _ = row.get_string("Age"); //~ T272
     let _ = row["Age"]; //~ T272
     row.add("Age", 37); //~ T272
