@@ -1,8 +1,12 @@
 //! Measures contenders in turn, and records their rates in every round. A contender is a storage library or a client, with a workload.
 
 use std::hint::black_box;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+use tokio::runtime::Runtime;
+use tokio::task::JoinSet;
 
 use crate::Outcome;
 
@@ -185,4 +189,36 @@ pub fn crowd(threads: usize, time: Duration, operation: impl Fn() -> Outcome<()>
         }
         Ok(rate)
     })
+}
+
+/// Repeats `operation` concurrently in the given number of tasks for about the given time. The runtime has one thread per core, as in an application.
+pub fn crowd_of_tasks<F>(
+    tasks: usize,
+    time: Duration,
+    operation: impl Fn() -> F + Clone + Send + 'static,
+) -> Outcome<Rate>
+where
+    F: Future<Output = Outcome<()>> + Send,
+{
+    let counts = Arc::new((AtomicBool::new(false), AtomicU64::new(0)));
+    let runtime = Runtime::new()?;
+    let start = Instant::now();
+    let mut running = JoinSet::new();
+    for _ in 0..tasks {
+        let (operation, counts) = (operation.clone(), Arc::clone(&counts));
+        let work = async move {
+            while !counts.0.load(Ordering::Relaxed) {
+                operation().await?;
+                counts.1.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(())
+        };
+        running.spawn_on(work, runtime.handle());
+    }
+    std::thread::sleep(time);
+    let rate = Rate { operations: counts.1.load(Ordering::Relaxed), elapsed: start.elapsed() };
+    counts.0.store(true, Ordering::Relaxed);
+    let ended = runtime.block_on(running.join_all());
+    ended.into_iter().collect::<Outcome<()>>()?;
+    Ok(rate)
 }

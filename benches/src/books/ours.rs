@@ -5,6 +5,7 @@ mod model;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use pollster::block_on;
 use table_core::embedded::{Durability, Engine};
@@ -82,6 +83,14 @@ impl Ours {
         let opening = async |unit: &mut Work| unit.insert(&opened).map(drop);
         block_on(ledger.entries.transaction(Entry::partition(TENANT), opening))?;
         Ok(ledger)
+    }
+
+    /// Posts an entry in one durable transaction, as an asynchronous application does.
+    pub async fn submit(self: Arc<Self>, draft: Draft) -> Outcome<()> {
+        let ours = Arc::clone(&self);
+        let posting = async move |unit: &mut Work| ours.post_in(unit, std::slice::from_ref(&draft)).await;
+        self.entries.transaction(Entry::partition(TENANT), posting).await?;
+        Ok(())
     }
 
     /// Opens an existing ledger.

@@ -4,15 +4,16 @@
 //! queries run on ledgers that were loaded with the same entries.
 
 use std::hint::black_box;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::Outcome;
 use crate::books::ours::{self, Ours};
 use crate::books::sqlite::{Grouped, SqliteBooks};
 use crate::books::{ACCOUNTS, Books, Draft, FIRST, PAGE, Reader, draft, month};
 use crate::folder::{Folder, bytes_below, bytes_of, settle};
-use crate::harness::{Contender, Figure, Rate, alternate, crowd, repeat_busy};
+use crate::harness::{Contender, Figure, Rate, alternate, crowd, crowd_of_tasks, repeat_busy};
 use crate::peer::sqlite::Sqlite;
 use crate::report::{OURS, Report, Target};
 use crate::stage::Stage;
@@ -29,6 +30,9 @@ const ENTRIES: u32 = 200_000;
 /// With two postings per entry, this is just enough for the statement of each account to fill a page. At this size, most of the disk space is a reserve of
 /// fixed size, which the engine keeps in case the disk fills up.
 const FEWEST: u32 = 25_000;
+
+/// The name of the ledger whose posts are made by threads instead of tasks. Each post then waits for threads to be woken.
+const THREADS: &str = "tables, threads";
 
 /// A counter that gives each post a unique request id.
 #[derive(Debug, Default)]
@@ -47,27 +51,28 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let (ours, peer) = load(stage, report, &folder)?;
     questions(stage, report, [&ours, &peer])?;
     drop((ours, peer));
-    let ours = Ours::create(&folder.join("tables"))?;
+    let ours = Arc::new(Ours::create(&folder.join("tables"))?);
     let peer = SqliteBooks::create(&folder.join("peer"))?;
-    let turns = [Turns::default(), Turns::default()];
+    let turns = [(); 2].map(|()| Arc::<Turns>::default());
     for (tasks, postings, target) in [(16, 2, 2.0), (1, 2, 0.6), (1, 50, 0.6)] {
         posts(stage, report, (&ours, &peer), &turns, (tasks, postings, target))?;
     }
     crowded(stage, report, &ours, &turns[0])?;
-    [&ours as &dyn Books, &peer].into_iter().try_for_each(|books| books.reader()?.entries().map(drop))
+    [&*ours as &dyn Books, &peer].into_iter().try_for_each(|books| books.reader()?.entries().map(drop))
 }
 
 /// Compares durable posts of entries with the given number of postings, made by the given number of concurrent tasks.
 fn posts(
     stage: &Stage,
     report: &mut Report,
-    (ours, peer): (&Ours, &SqliteBooks),
-    [turns, peer_turns]: &[Turns; 2],
+    (ours, peer): (&Arc<Ours>, &SqliteBooks),
+    [turns, peer_turns]: &[Arc<Turns>; 2],
     (tasks, postings, target): (usize, u32, f64),
 ) -> Outcome<()> {
     let grouped = Grouped(peer);
     let contenders = vec![
-        Contender::new(OURS, |time| crowd(tasks, time, || ours.post(vec![turns.next(postings)]))),
+        Contender::new(OURS, |time| posting(ours, turns, (tasks, postings), time)),
+        Contender::new(THREADS, |time| crowd(tasks, time, || ours.post(vec![turns.next(postings)]))),
         Contender::new(Sqlite::NAME, |time| {
             crowd(tasks, time, || peer.post(vec![peer_turns.next(postings)]))
         }),
@@ -78,9 +83,21 @@ fn posts(
     let figures = alternate(contenders, stage.options.rounds, stage.options.time * 2)?;
     let unit = if tasks == 1 { "task" } else { "tasks" };
     let work = format!("ledger: durable posts of {postings} lines, {tasks} {unit}");
-    let targets = [(Sqlite::NAME, Target::AtLeast(target)), (Grouped::NAME, Target::Shown)];
+    let targets =
+        [(Sqlite::NAME, Target::AtLeast(target)), (Grouped::NAME, Target::Shown), (THREADS, Target::Shown)];
     report.compare(&work, &figures, &targets);
     Ok(())
+}
+
+/// Posts entries with the given number of postings from the given number of tasks.
+fn posting(
+    ours: &Arc<Ours>,
+    turns: &Arc<Turns>,
+    (tasks, postings): (usize, u32),
+    time: Duration,
+) -> Outcome<Rate> {
+    let (ours, turns) = (Arc::clone(ours), Arc::clone(turns));
+    crowd_of_tasks(tasks, time, move || Arc::clone(&ours).submit(turns.next(postings)))
 }
 
 /// Loads entries into new ledgers. Compares the load rates and the sizes on disk. Finally, reopens the last two ledgers.
@@ -122,10 +139,9 @@ fn per_entry(bytes: u64, entries: u32) -> f64 {
 }
 
 /// Compares the post rate with the most concurrent tasks with the highest rate at any number of tasks.
-fn crowded(stage: &Stage, report: &mut Report, ours: &Ours, turns: &Turns) -> Outcome<()> {
-    let contenders = TASKS.map(|(name, tasks)| {
-        Contender::new(name, move |time| crowd(tasks, time, || ours.post(vec![turns.next(2)])))
-    });
+fn crowded(stage: &Stage, report: &mut Report, ours: &Arc<Ours>, turns: &Arc<Turns>) -> Outcome<()> {
+    let contenders =
+        TASKS.map(|(name, tasks)| Contender::new(name, move |time| posting(ours, turns, (tasks, 2), time)));
     let mut figures = alternate(Vec::from(contenders), stage.options.rounds, stage.options.time)?;
     let Some(many) = figures.pop() else { return Ok(()) };
     let faster = |best: Figure, other: Figure| if other.median() > best.median() { other } else { best };
