@@ -12,7 +12,7 @@ fn key(partition_key: &str, row_key: &str) -> EntityKey {
     EntityKey::new(partition_key, row_key).unwrap()
 }
 
-/// The content of a blob written by an earlier release, which must remain readable.
+/// The content of a stored blob. Every release must be able to read it.
 const GOLDEN: &str = "tables list 1\n[\"LastNames\",\"O'Neil \\\"Ab\\\"\",\"all\"]\n[\"Marketing\",\"000007\"]\n\
                       [\"Sales\",\"\"]\n[\"Sales\",\"000152\"]\n[\"\u{1F600}\",\"1\"]\n[\"\u{FF21}\",\"1\"]\n";
 
