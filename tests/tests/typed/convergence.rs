@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod upgrade;
+mod weak;
 mod world;
 
 use std::collections::HashMap;
@@ -19,7 +20,8 @@ use tests::effort::effort;
 use tests::faults::Control;
 use tests::time::Skew;
 
-use world::{Answers, Employee, Process, Project, Recreated, Without, World};
+use weak::{Answers, Without};
+use world::{Employee, Process, Project, Recreated, World};
 
 struct Running {
     control: Control,

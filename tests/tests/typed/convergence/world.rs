@@ -1,32 +1,28 @@
 //! The environment of the convergence tests: employees with all kinds of data derived from them in other partitions,
 //! the processes that change the employees, and the final checks.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use pollster::block_on;
+use rand::RngExt;
 use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
 use table_core::embedded::{Engine, EngineOptions};
-use table_core::query::{Continuation, KeyRange, Page, Query, Select};
+use table_core::query::{KeyRange, Query};
 use table_core::retry::Retry;
-use table_core::row::RowWriter;
 use table_core::selection::Point;
-use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{
-    Entity, EntityKey, Error, ErrorCode, IfMatch, Operation, OperationKind, QueueName, Result, RowKey,
-    Selection, TableName, TableStore, TableStoreExt, Transaction,
+    Entity, EntityKey, QueueName, Result, RowKey, Selection, TableName, TableStore, TableStoreExt,
 };
 use table_patterns::Entities;
 use table_patterns::copies::{CopyRelation, OnDelete};
 use table_patterns::outbox::Outbox;
-use table_patterns::outbox::guard::GUARD_PREFIX;
-use table_patterns::view::{Projection, VIEW_PREFIX, View, ViewTable};
+use table_patterns::view::{Projection, View, ViewTable};
 use table_patterns::work::{Runtime, Sweep, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled, mend, spoil};
 use tests::time::{Skew, Time};
+
+use super::weak::{Answered, Answers, Weak, Without};
 
 /// The tables whose rows another program makes unreadable.
 const TABLES: [&str; 5] = ["Company", "Projects", "Badges", "Mail", "Names"];
@@ -115,142 +111,12 @@ impl View for Headcounts {
     }
 }
 
-/// The condition of the convergence proof that the protocol under test violates.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Without {
-    Nothing,
-    /// Writes the guard rows of an index, which record the state of its entries, without checking that they are unchanged.
-    Guards,
-    /// Writes guard rows that do not record generations.
-    Generations,
-    /// Writes entities that contain copied properties without checking that they are unchanged.
-    Holders,
-    /// Writes a view's records of each entity's contribution to its totals, without checking that they are unchanged.
-    Records,
-}
-
 /// The tables deleted and recreated during a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Recreated {
     Nothing,
     View,
     All,
-}
-
-/// Determines how the responses that a process receives differ from the stored rows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Answers {
-    True,
-    /// The responses to some applied transactions are lost.
-    Lost,
-    /// Some reads of entities return an earlier state.
-    Old,
-}
-
-/// All states that reads have returned, for each entity.
-type Answered = Arc<Mutex<HashMap<EntityKey, Vec<Option<StoredRow>>>>>;
-
-/// The store as seen by one process: some responses are incorrect, and one condition of the proof is violated.
-#[derive(Clone)]
-pub(super) struct Weak {
-    engine: Engine,
-    capabilities: Capabilities,
-    without: Without,
-    answered: Answered,
-    answers: Answers,
-    /// The random number generator that chooses the incorrect responses.
-    chance: Arc<Mutex<StdRng>>,
-}
-
-impl fmt::Debug for Weak {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Weak").finish_non_exhaustive()
-    }
-}
-
-impl fmt::Display for Weak {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("weak")
-    }
-}
-
-impl Weak {
-    fn is(&self, answers: Answers, often: f64) -> bool {
-        self.answers == answers && self.chance.lock().unwrap().random_bool(often)
-    }
-
-    fn weakened(&self, table: &TableName, operation: &Operation) -> OperationKind {
-        let (kind, row_key) = (operation.kind.clone(), operation.row_key.as_str());
-        let is_weak = match self.without {
-            Without::Nothing => false,
-            Without::Guards | Without::Generations => row_key.starts_with(GUARD_PREFIX),
-            Without::Holders => table.as_str() == "Projects" && !operation.row_key.is_reserved(),
-            Without::Records => row_key.starts_with(&format!("{VIEW_PREFIX}by_")),
-        };
-        let nothing = || RowWriter::with_capacity(0).finish();
-        match (self.without, kind) {
-            (_, kind) if !is_weak => kind,
-            (Without::Generations, OperationKind::Insert(_)) => OperationKind::Insert(nothing()),
-            (Without::Generations, OperationKind::Replace(_, if_match)) => {
-                OperationKind::Replace(nothing(), if_match)
-            }
-            (_, OperationKind::Insert(row) | OperationKind::Replace(row, _)) => {
-                OperationKind::InsertOrReplace(row)
-            }
-            (_, OperationKind::Merge(row, _)) => OperationKind::Merge(row, IfMatch::Any),
-            (_, kind) => kind,
-        }
-    }
-}
-
-impl TableStore for Weak {
-    fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-
-    async fn create_table(&self, table: &TableName) -> Result<()> {
-        self.engine.create_table(table).await
-    }
-
-    async fn delete_table(&self, table: &TableName) -> Result<()> {
-        self.engine.delete_table(table).await
-    }
-
-    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
-        self.engine.list_tables(prefix, from, top).await
-    }
-
-    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
-        let found = self.engine.get(table, key, select).await?;
-        if table.as_str() != "Company" || key.row_key.is_reserved() {
-            return Ok(found);
-        }
-        let mut answered = self.answered.lock().unwrap();
-        let answered = answered.entry(key.clone()).or_insert_with(|| vec![None]);
-        answered.push(found.clone());
-        if self.is(Answers::Old, 0.4) {
-            let at = self.chance.lock().unwrap().random_range(0..answered.len());
-            return Ok(answered[at].clone());
-        }
-        Ok(found)
-    }
-
-    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
-        self.engine.query(table, query, from).await
-    }
-
-    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
-        let mut weakened = Transaction::new(transaction.partition_key().clone(), self.capabilities().limits)?;
-        for operation in transaction.operations() {
-            let kind = self.weakened(table, operation);
-            weakened.push(Operation { row_key: operation.row_key.clone(), kind })?;
-        }
-        let committed = self.engine.submit(table, weakened).await?;
-        if self.is(Answers::Lost, 0.1) {
-            return Err(Error::new(ErrorCode::OperationTimedOut, "the answer is lost"));
-        }
-        Ok(committed)
-    }
 }
 
 pub(super) type Store = Controlled<Weak>;
@@ -356,12 +222,9 @@ impl World {
     }
 
     fn store(&self, process: &Process) -> Store {
-        let Self { engine, answered, without, .. } = self;
-        let chance = Arc::new(Mutex::new(StdRng::seed_from_u64(process.seed)));
-        let (engine, answered, answers) = (engine.clone(), answered.clone(), process.answers);
-        let mut capabilities = engine.capabilities().clone();
-        capabilities.checks = self.has_checks;
-        process.control.over(Weak { engine, capabilities, without: *without, answered, answers, chance })
+        let Self { engine, answered, without, has_checks, .. } = self;
+        let (answers, seed) = (process.answers, process.seed);
+        process.control.over(Weak::new(engine, *has_checks, *without, (answers, answered.clone()), seed))
     }
 
     fn outbox(&self, process: &Process) -> Through {
