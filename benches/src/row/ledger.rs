@@ -1,5 +1,7 @@
 //! Measures an accounting ledger with one tenant: its posts, its queries and its bytes on disk. Compares it with the same ledger on `SQLite`.
 //!
+//! The tasks that post entries run on a runtime with one thread per core, as in an asynchronous application. `SQLite` blocks, so each of its tasks is a thread.
+//!
 //! A load is durable when it completes. The engine writes all entries without waiting for the disk, and then syncs once. `SQLite` syncs once per batch. The
 //! queries run on ledgers that were loaded with the same entries.
 
