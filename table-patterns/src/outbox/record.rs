@@ -167,7 +167,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
 
     /// Records an intent in a partition of an existing table, in a transaction of its own. Use this for work that is not triggered by a write (PAT-EC-1).
     ///
-    /// Costs the same as a change with an intent: one transaction that inserts the row, and one message.
+    /// Costs the same as a change with an intent: one transaction that inserts the row, and one message. [`archive`](crate::work::archive) has an example.
     ///
     /// # Errors
     /// Any error from [`record`](Self::record) or [`submit`](Self::submit).
