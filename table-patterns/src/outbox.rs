@@ -8,14 +8,15 @@
 //! # Key layout
 //! | table | PartitionKey | RowKey | properties |
 //! |---|---|---|---|
-//! | the changed table | the changed partition | `U+FFFC outbox_` and 32 hexadecimal digits: 16 from the FNV-1a hash of the source's RowKey, and 16 random digits | `Intent`, `Intent1`, …: the text of the intent as Binary · `Version`, `Prompted`, `Attempts`, `NotBefore`, `Wait`: Int64 · `Poisoned`: Boolean · `Claim`, `Error`: String; all properties except the intent are optional, and added on first use |
+//! | the changed table | the changed partition | `U+FFFC outbox_` and 32 hexadecimal digits: 16 from the FNV-1a hash of the source's RowKey, and 16 random digits | `Intent`, `Intent1`, …: the text of the intent as Binary · `Version`, `Prompted`, `Attempts`, `Failures`, `NotBefore`, `Wait`: Int64 · `Poisoned`: Boolean · `Claim`, `Error`: String; all properties except the intent are optional, and added on first use |
 //! | the target's table | the target's partition | `U+FFFC guard_` and the target's RowKey | see [`guard`] |
 //! | `TablesOutbox` | the table's name in lower case, `_` and one of 16 buckets | the partition | `Table`: String; `Quiet` or `Erased`: Boolean |
 //!
-//! `Attempts` counts started attempts. Workers ignore the row until the time `NotBefore`, in [ticks](table_core::ticks). A worker sets this time when it claims
-//! the row under the identifier in `Claim`, or when an attempt has failed and the next one is delayed. `Wait` is the length of the claim or delay, in ticks. If
-//! the time until `NotBefore` is much longer than `Wait`, a worker whose clock was ahead has claimed the row, and the row counts as unclaimed. `Prompted` is
-//! the time when a sweep last sent a message for the row.
+//! `Failures` counts the attempts that ended with a permanent error. `Attempts` also counts the attempts started since the last recorded outcome. Workers
+//! ignore the row until the time `NotBefore`, in [ticks](table_core::ticks). A worker sets this time when it claims the row under the identifier in `Claim`, or
+//! when an attempt has failed and the next one is delayed. `Wait` is the length of the claim or delay, in ticks. If the time until `NotBefore` is much longer
+//! than `Wait`, a worker whose clock was ahead has claimed the row, and the row counts as unclaimed. `Prompted` is the time when a sweep last sent a message
+//! for the row.
 //!
 //! The text of an intent is JSON: `{"Version":1,"Source":…,"Steps":[…]}`, and also `SourceVersion` if the intent has a version. A step is
 //! `{"Do":"InsertOrReplace","Table":…,"PartitionKey":…, "RowKey":…,"Guarded":true,"Row":…}`. `Do` can also be `InsertOrMerge`, or `DeleteIfExists`, which has

@@ -8,8 +8,6 @@
 //! Each message in the queue is JSON:
 //! - `{"Version":1,"Table":…,"PartitionKey":…}` refers to all pending intents in a partition.
 //! - With `RowKey`, a message refers to the intent in one outbox row.
-//! - With `Intent`, a message contains an intent that has no outbox row. After the first attempt, the message also contains the number of `Attempts` and the
-//!   last `Error`. For other intents, the outbox row contains both.
 //!
 //! The queue `{queue}-poison` contains [`PoisonEntry`]s as JSON. If an entry is too large for a message, the message contains the work's own JSON object with
 //! the additional property `SetAside`: the `Error`, the `Attempts` and the time `At`. If even that is too large, the message contains only the work.
@@ -20,8 +18,9 @@
 //! - The steps are not isolated: readers can see the intermediate states (PAT-EC-6).
 //! - Work that fails too often is moved to the poison queue. It remains there until it is requeued or discarded (PAT-EC-4).
 //! - An attempt is counted in the row when it starts. If a worker starts several rows and dies, an attempt is counted for each of them. Message deliveries do
-//!   not count, so work that was never tried does not become poison, even if it waits a long time behind other work. Outages do not count either. The error
-//!   that a handler returns [determines](Handler#failures-and-outages) whether a failure is an outage.
+//!   not count, so work that was never tried does not become poison, even if it waits a long time behind other work. Outages do not count either, and a
+//!   recorded outage cancels the earlier attempts that have no recorded outcome. The error that a handler returns
+//!   [determines](Handler#failures-and-outages) whether a failure is an outage.
 //! - Workers claim rows in batches, conditional on the rows' `ETag`s, for the duration of their lease. Even if many workers process one partition, only one of
 //!   them processes each row (PAT-EC-7). Once a claim has expired, another worker may process the row a second time.
 //! - Transient errors are retried within an attempt, and other errors in later attempts. Both kinds of retries use increasing, randomised delays (PAT-EC-5).

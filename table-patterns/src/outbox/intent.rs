@@ -13,7 +13,8 @@ use crate::outbox::message::{self, Message};
 
 /// The steps that must follow a change to one entity, in other partitions, tables or stores. An intent is recorded in the same transaction as the change.
 ///
-/// The steps are performed in order. If a worker dies between two steps, another worker performs all of them again (PAT-EC-2, PAT-EC-3).
+/// The steps are performed in order, and a step that fails stops the later ones. If a worker dies between two steps, another worker performs all of them again
+/// (PAT-EC-2, PAT-EC-3).
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -247,6 +248,11 @@ impl Step {
     /// Creates a step for a handler registered by one of this crate's patterns. `payload` is in the pattern's own format.
     pub(crate) const fn of_pattern(name: String, payload: String) -> Self {
         Self::Call { name, version: 0, payload }
+    }
+
+    /// Returns `true` if the step is performed by a handler of one of this crate's patterns.
+    pub(crate) const fn is_of_pattern(&self) -> bool {
+        matches!(self, Self::Call { version: 0, .. })
     }
 
     /// Removes the guard from a step that writes an entity. Use this if the target is written only once, or if the last step to arrive may win. It saves a

@@ -5,18 +5,20 @@ use table_core::operation::{Operation, OperationKind};
 use table_core::row::{self, Row, RowWriter};
 use table_core::{Result, ValueRef};
 
-use crate::outbox::rows::{ATTEMPTS, CLAIM, ERROR, NOT_BEFORE, PROMPTED, Pending, VERSION, WAIT, number};
+use crate::outbox::rows::{
+    ATTEMPTS, CLAIM, ERROR, FAILURES, NOT_BEFORE, PROMPTED, Pending, VERSION, WAIT, number,
+};
 
 /// A note that a worker or a sweep adds to an outbox row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Note<'a> {
     /// A sweep has sent a message for the row at the given time.
     Prompted(u64),
-    /// A worker has claimed the row until the time `until`. Contains the claim's identifier and the number of started attempts.
+    /// A worker has claimed the row until the time `until`. Contains the claim's identifier and the number of attempts that count towards the poison limit.
     Claimed { by: &'a str, attempts: u32, until: u64, wait: u64 },
-    /// An attempt has failed. Contains the number of attempts that count towards the poison limit, and the earliest time of the next attempt. If `error` is
-    /// `None`, the row keeps its last error.
-    Failed { error: Option<&'a str>, attempts: u32, until: u64, wait: u64 },
+    /// An attempt has failed. Contains the number of failures, and the earliest time of the next attempt. The attempts started before it no longer count: the
+    /// worker has survived this one. If `error` is `None`, the row keeps its last error.
+    Failed { error: Option<&'a str>, failures: u32, until: u64, wait: u64 },
 }
 
 impl Pending {
@@ -34,12 +36,13 @@ impl Pending {
                 writer.property(NOT_BEFORE, number(until));
                 writer.property(WAIT, number(wait));
             }
-            Note::Failed { error, attempts, until, wait } => {
+            Note::Failed { error, failures, until, wait } => {
                 writer.property(CLAIM, ValueRef::String(""));
                 if let Some(error) = error {
                     writer.property(ERROR, ValueRef::String(error));
                 }
-                writer.property(ATTEMPTS, number(attempts.into()));
+                writer.property(ATTEMPTS, number(failures.into()));
+                writer.property(FAILURES, number(failures.into()));
                 writer.property(NOT_BEFORE, number(until));
                 writer.property(WAIT, number(wait));
             }
@@ -56,9 +59,9 @@ impl Pending {
     /// Returns the row with its notes. Properties that other programs have added are omitted.
     fn noted(&self) -> Result<Row> {
         let mut writer = RowWriter::with_capacity(4);
-        let numbers =
-            [(PROMPTED, self.prompted), (NOT_BEFORE, Some(self.not_before)), (WAIT, Some(self.wait))];
-        for (name, value) in numbers {
+        let failures = (FAILURES, Some(self.failures.into()));
+        let times = [(PROMPTED, self.prompted), (NOT_BEFORE, Some(self.not_before)), (WAIT, Some(self.wait))];
+        for (name, value) in times.into_iter().chain([failures]) {
             if let Some(value) = value {
                 writer.property(name, number(value));
             }
@@ -75,7 +78,7 @@ pub(crate) fn without_notes(row: &Row) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(row.view().len());
     for property in row.view().properties() {
         let property = property?;
-        if ![PROMPTED, ATTEMPTS, NOT_BEFORE, WAIT, CLAIM, ERROR].contains(&property.name) {
+        if ![PROMPTED, ATTEMPTS, FAILURES, NOT_BEFORE, WAIT, CLAIM, ERROR].contains(&property.name) {
             writer.property(property.name, property.value);
         }
     }

@@ -26,6 +26,7 @@ const INTENT: [&str; PARTS] = [
 pub(super) const VERSION: &str = "Version";
 pub(super) const PROMPTED: &str = "Prompted";
 pub(super) const ATTEMPTS: &str = "Attempts";
+pub(super) const FAILURES: &str = "Failures";
 pub(crate) const NOT_BEFORE: &str = "NotBefore";
 pub(crate) const WAIT: &str = "Wait";
 pub(crate) const CLAIM: &str = "Claim";
@@ -35,7 +36,7 @@ const TOKEN: usize = 256;
 /// The maximum length of an error, in characters.
 pub(crate) const ERROR_CHARS: usize = 1_000;
 /// The maximum number of properties that notes add to a row.
-const NOTE_PROPERTIES: usize = 7;
+const NOTE_PROPERTIES: usize = 8;
 /// The space reserved for notes in a row, in bytes.
 const NOTE_BYTES: usize = 8 * 1_024;
 /// The property that contains the [seal](crate::outbox::seal).
@@ -113,8 +114,10 @@ pub(crate) struct Pending {
     pub(crate) version: u64,
     /// The time at which a sweep last sent a message for the row.
     pub(crate) prompted: Option<u64>,
-    /// The number of started attempts.
+    /// The number of failures, plus the number of attempts started since the last recorded outcome. If it exceeds the limit, the row becomes poison.
     pub(crate) attempts: u32,
+    /// The number of attempts that have ended with a permanent error.
+    pub(crate) failures: u32,
     /// The time until which workers ignore the row, because it is claimed or because its last attempt failed.
     pub(crate) not_before: u64,
     /// The length of the wait that ends at `not_before`, in ticks.
@@ -146,6 +149,8 @@ impl Pending {
                 _ => None,
             })
         };
+        let count =
+            |name| Ok::<_, Error>(number(name)?.map_or(0, |count| u32::try_from(count).unwrap_or(u32::MAX)));
         let text_of = |name, most| {
             Ok::<_, Error>(match row.find(name, &mut 0)? {
                 Some(ValueRef::String(text)) => Some(text.chars().take(most).collect()),
@@ -158,7 +163,8 @@ impl Pending {
             // later than its row, so the version is limited to the row's Timestamp. `docs/clocks.md` describes rows copied from a store with a fast clock.
             version: number(VERSION)?.map_or(row.timestamp(), |version| version.min(row.timestamp())),
             prompted: number(PROMPTED)?,
-            attempts: number(ATTEMPTS)?.map_or(0, |attempts| u32::try_from(attempts).unwrap_or(u32::MAX)),
+            attempts: count(ATTEMPTS)?,
+            failures: count(FAILURES)?,
             not_before: number(NOT_BEFORE)?.unwrap_or(0),
             wait: number(WAIT)?.unwrap_or(0),
             claim: text_of(CLAIM, TOKEN)?,

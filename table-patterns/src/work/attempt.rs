@@ -17,7 +17,6 @@ use crate::work::fault::{WorkFault, kept};
 use crate::work::handler::Keep;
 use crate::work::outcome::End;
 use crate::work::submitted::Submitted;
-use crate::work::worker::Worker;
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     /// Makes one attempt to process each of the rows, and returns the rows with their outcomes. If any attempt ended without an outcome, also returns the first
@@ -123,24 +122,27 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
         let Err(StepError { error, delay, is_refused }) = taken else { return Ok(End::Done) };
         let failure = Failure::of(&error);
         let was_contested = is_contested(pending);
-        let is_other = failure == Failure::Lasting && error.code() != ErrorCode::UniqueViolation;
-        // While a unique value is contested, the number of attempts determines only the delays. If a different permanent error follows, the count therefore
+        // While a unique value is contested, the number of failures determines only the delays. If a different permanent error follows, the count therefore
         // restarts at 1.
-        let attempts =
-            if was_contested && is_other { 1 } else { Worker::<S, Q>::counted(&error, pending.attempts) };
+        let restarts = was_contested && error.code() != ErrorCode::UniqueViolation;
+        let failures = match failure {
+            Failure::Lasting if restarts => 1,
+            Failure::Lasting => pending.failures.saturating_add(1),
+            Failure::Outage | Failure::Newer => pending.failures,
+        };
         let delay = delay.or_else(|| (failure == Failure::Newer).then(|| worker.longer(pending.wait)));
-        match worker.failed(&error, pending.attempts, delay) {
+        match worker.failed(&error, failures, delay) {
             None => self.put_aside(pending, Some(kept(&error)), pending.attempts).await,
             Some(delay) => {
                 // An outage does not tell whether the value is still contested, so the error that says so is kept.
                 let keeps_error = is_refused || (failure != Failure::Lasting && was_contested);
                 let error = (!keeps_error).then(|| kept(&error));
-                Ok(End::Failed { error, attempts, delay })
+                Ok(End::Failed { error, failures, delay })
             }
         }
     }
 
-    /// Moves a row to the poison queue, with its last error and the number of started attempts.
+    /// Moves a row to the poison queue, with its last error and the number of attempts that count.
     async fn put_aside(&self, pending: &Pending, error: Option<String>, attempts: u32) -> Result<End> {
         let work = Work::Row(pending.place.clone()).write()?;
         let worker = self.claims.worker;

@@ -25,9 +25,10 @@ pub struct WorkerOptions {
     /// The number of intents of one message that are processed concurrently. With a concurrency of 1, each intent starts after the previous one has ended. If
     /// several intents for one changed entity are claimed together, they run in change order. A retried intent always runs alone.
     pub concurrency: usize,
-    /// The number of attempts to process an intent before it becomes poison (PAT-EC-4). Attempts are counted when they start; message deliveries do not count.
-    /// An attempt is also counted if the response to its claim is lost and the store remains unavailable until the delivery ends. With a limit of 1, an intent
-    /// can therefore become poison before its first step.
+    /// The number of attempts to process an intent before it becomes poison (PAT-EC-4). Permanent failures count, and so do successive attempts that were
+    /// started but whose outcome was never recorded, because the worker or the store failed during the attempt. As soon as a worker records an outcome, these
+    /// attempts no longer count. Message deliveries and outages do not count. With a limit of 1, an intent can become poison before its first step: if the
+    /// response to its claim is lost and the store remains unavailable until the delivery ends.
     pub poison_after: u32,
     /// The maximum number of times that a step is tried within one attempt. Only transient errors are retried within an attempt (PAT-EC-5).
     pub step_attempts: u32,

@@ -16,8 +16,8 @@ pub(super) enum End {
     Failed {
         /// The error of the attempt. `None` if no step was tried; the row then keeps its last error.
         error: Option<String>,
-        /// The number of the row's attempts that count towards the poison limit.
-        attempts: u32,
+        /// The number of the row's attempts that have ended with a permanent error.
+        failures: u32,
         /// The delay, in ticks, until the next attempt.
         delay: u64,
     },
@@ -29,11 +29,11 @@ impl End {
         Ok(match self {
             Self::Done => vec![pending.done()],
             Self::Poisoned => pending.aside()?.into(),
-            Self::Failed { error, attempts, delay } => {
+            Self::Failed { error, failures, delay } => {
                 let (until, wait) = (now.saturating_add(*delay), *delay);
                 vec![pending.note(Note::Failed {
                     error: error.as_deref(),
-                    attempts: *attempts,
+                    failures: *failures,
                     until,
                     wait,
                 })?]

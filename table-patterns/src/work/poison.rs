@@ -231,7 +231,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         let Some(found) = none_if_deleted(found)? else {
             let Some(pending) = self.pending(place).await? else { return Ok(false) };
             if is_unmoved(&pending, entry) {
-                let note = Note::Failed { error: None, attempts: 0, until: 0, wait: 0 };
+                let note = Note::Failed { error: None, failures: 0, until: 0, wait: 0 };
                 self.change_pending(&pending, pending.note(note)?).await?;
             }
             return Ok(true);

@@ -54,30 +54,49 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         self.take(lease, StepOrigin { table, partition_key, version, is_genuine }, &intent).await
     }
 
-    /// Performs all steps of an intent.
+    /// Performs all steps of an intent in order. A failed step does not stop the later steps of patterns, which need no earlier step: while a unique value is
+    /// contested, the entity's other index entries are still updated. Returns the first error.
     async fn take(&self, lease: &dyn Keep, origin: StepOrigin<'_>, intent: &Intent) -> Result<(), StepError> {
         let origin = StepOrigin { version: intent.given_version().or(origin.version), ..origin };
+        let mut taken = Ok(());
         for step in intent.steps() {
-            lease.keep().await?;
-            let target = match step {
-                Step::Write { table, .. } => Target::Table(table.folded().to_owned()),
-                Step::Call { name, .. } => Target::Handler(name.clone()),
-            };
-            let source = circuit::source(origin.table, origin.partition_key, intent.source());
-            let pass = self.circuits.check(&target, source, self.times(lease.now()))?;
-            let taken = self.take_step(lease, origin, (intent.source(), step));
-            match self.keeping(lease, taken).await {
-                Ok(()) => self.circuits.answered(&target),
-                Err(error) if is_down(&error) => {
-                    let random = self.outbox.runtime().random();
-                    let delay = |failures| self.options.redelivery.delay(failures, random);
-                    let times = self.times(lease.now());
-                    let delay = self.circuits.failed(&target, (pass, times), (&error, delay));
-                    return Err(StepError { error, delay: Some(delay), is_refused: false });
-                }
-                Err(error) => return Err(error.into()),
+            if taken.is_err() && !step.is_of_pattern() {
+                continue;
             }
-            self.count(|metrics| metrics.steps += 1);
+            lease.keep().await?;
+            match self.try_step(lease, origin, (intent.source(), step)).await {
+                Ok(()) => self.count(|metrics| metrics.steps += 1),
+                Err(lost) if is_lost(&lost.error) => return Err(lost),
+                Err(error) => taken = taken.and(Err(error)),
+            }
+        }
+        taken
+    }
+
+    /// Performs a step, unless its target is down.
+    async fn try_step(
+        &self,
+        lease: &dyn Keep,
+        origin: StepOrigin<'_>,
+        (source, step): (&RowKey, &Step),
+    ) -> Result<(), StepError> {
+        let target = match step {
+            Step::Write { table, .. } => Target::Table(table.folded().to_owned()),
+            Step::Call { name, .. } => Target::Handler(name.clone()),
+        };
+        let circuit_source = circuit::source(origin.table, origin.partition_key, source);
+        let pass = self.circuits.check(&target, circuit_source, self.times(lease.now()))?;
+        let taken = self.take_step(lease, origin, (source, step));
+        match self.keeping(lease, taken).await {
+            Ok(()) => self.circuits.answered(&target),
+            Err(error) if is_down(&error) => {
+                let random = self.outbox.runtime().random();
+                let delay = |failures| self.options.redelivery.delay(failures, random);
+                let times = self.times(lease.now());
+                let delay = self.circuits.failed(&target, (pass, times), (&error, delay));
+                return Err(StepError { error, delay: Some(delay), is_refused: false });
+            }
+            Err(error) => return Err(error.into()),
         }
         Ok(())
     }
@@ -122,24 +141,16 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Counts a failed attempt in the metrics. Returns the delay until the next attempt, or `None` if the work is unreadable and can never succeed.
-    pub(super) fn failed(&self, error: &Error, attempts: u32, delay: Option<u64>) -> Option<u64> {
+    /// Counts a failed attempt in the metrics. Returns the delay until the next attempt, or `None` if the work is unreadable and can never succeed. `failures` is
+    /// the number of failures, including this one if it counts.
+    pub(super) fn failed(&self, error: &Error, failures: u32, delay: Option<u64>) -> Option<u64> {
         match Failure::of(error) {
             Failure::Newer => self.count(|metrics| metrics.left += 1),
             Failure::Outage => self.count(|metrics| metrics.outages += 1),
             Failure::Lasting => self.count(|metrics| metrics.failures += 1),
         }
         let is_final = is_unreadable(error);
-        let attempts = Self::counted(error, attempts).max(1);
-        (!is_final).then(|| delay.unwrap_or_else(|| self.delay_after(attempts)))
-    }
-
-    /// Returns the number of started attempts that count towards the poison limit. An attempt that ends with an outage does not count.
-    pub(super) fn counted(error: &Error, begun: u32) -> u32 {
-        match Failure::of(error) {
-            Failure::Lasting => begun,
-            Failure::Outage | Failure::Newer => begun.saturating_sub(1),
-        }
+        (!is_final).then(|| delay.unwrap_or_else(|| self.delay_after(failures.max(1))))
     }
 
     /// Returns the error for a message for which this worker has no handler.

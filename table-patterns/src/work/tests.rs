@@ -28,6 +28,7 @@ mod large;
 mod large_rows;
 mod leases;
 mod left;
+mod long_outages;
 mod lost_claims;
 mod many_keys;
 mod many_rows;

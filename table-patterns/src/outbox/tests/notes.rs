@@ -31,12 +31,12 @@ fn a_row_without_its_notes_contains_only_the_intent_and_the_version() {
     let notes = [
         Note::Prompted(NOW),
         Note::Claimed { by: "worker", attempts: 1, until: NOW, wait: 7 },
-        Note::Failed { error: Some("unreachable"), attempts: 2, until: NOW, wait: 9 },
+        Note::Failed { error: Some("unreachable"), failures: 2, until: NOW, wait: 9 },
     ];
     let stored = notes.into_iter().fold(recorded.clone(), |row, note| {
         row::merge(row.view(), pending.note(note).unwrap().kind.row().unwrap().view()).unwrap()
     });
-    assert_eq!(names(&stored).len(), names(&recorded).len() + 7);
+    assert_eq!(names(&stored).len(), names(&recorded).len() + 8);
     let version = ["Version".to_owned()];
     assert_eq!(names(&without_notes(&stored).unwrap()), [&names(&recorded)[..], &version].concat());
 }

@@ -94,7 +94,7 @@ fn unmove(engine: &Engine, table: &TableName) {
     };
     let aside = read(KeyRange::rows(partition.as_str(), TextRange::prefix(POISON_PREFIX)));
     block_on(engine.submit(table, together(&partition, aside.back().unwrap(), limits).unwrap())).unwrap();
-    let note = Note::Failed { error: None, attempts: aside.attempts, until: 0, wait: 0 };
+    let note = Note::Failed { error: None, failures: aside.attempts, until: 0, wait: 0 };
     let note = read(rows::range(&partition)).note(note).unwrap();
     block_on(engine.submit(table, together(&partition, [note], limits).unwrap())).unwrap();
 }

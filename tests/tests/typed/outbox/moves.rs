@@ -17,6 +17,8 @@ use tests::time::Time;
 #[partition_key(depot)]
 #[row_key("parcel_", number)]
 #[index(Tracking, unique, table = "Tracking", partition_key(code), row_key("code"))]
+#[index(ByCode, table = "Codes", partition_key(code), row_key(escaped(depot), "!", number))]
+#[index_entity(All, at_most = 10, table = "Lists", partition_key(code), row_key("all"))]
 struct Parcel {
     depot: String,
     #[digits(8)]
@@ -52,6 +54,8 @@ fn pat_ec_4_a_value_released_after_an_hour_goes_to_the_next_owner_unaided() {
         parcels.insert(&parcel("bergen")).await.unwrap();
         work(60).await;
         assert_eq!(depot().await.as_deref(), Some("oslo"));
+        assert_eq!(parcels.query_eventual(Parcel::by_code("N1")).collect().await.unwrap().len(), 2);
+        assert_eq!(parcels.keys_of(Parcel::all("N1")).await.unwrap().len(), 2);
         assert!(worker.metrics().failures < 20, "the delays grow: {}", worker.metrics().failures);
 
         parcels.delete(Parcel::key("oslo", 1), IfMatch::Any).await.unwrap();
