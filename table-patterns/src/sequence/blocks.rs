@@ -56,13 +56,18 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
     pub async fn next<N: TryFrom<u64>>(&self, partition: Selection<E, Partition>) -> Result<N> {
         let partition_key = key_of(partition)?;
         if let Some(number) = self.with(|in_hand| first(in_hand, &partition_key)) {
-            return row::convert(number);
+            return self.convert(&partition_key, number);
         }
         let mut block = self.block(&partition_key).await?;
         let number = block.start;
         block.start += 1;
-        self.with(|in_hand| keep(in_hand, partition_key, block));
-        row::convert(number)
+        self.with(|in_hand| keep(in_hand, partition_key.clone(), block));
+        self.convert(&partition_key, number)
+    }
+
+    fn convert<N: TryFrom<u64>>(&self, partition_key: &PartitionKey, number: u64) -> Result<N> {
+        let key = EntityKey { partition_key: partition_key.clone(), row_key: self.row_key.clone() };
+        row::convert(number).map_err(|error| self.entities.here(error, &key))
     }
 
     async fn block(&self, partition_key: &PartitionKey) -> Result<Range<u64>> {

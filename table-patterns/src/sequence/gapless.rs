@@ -45,7 +45,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         mut uses: impl FnMut(N, &mut UnitOfWork<S, O>) -> Result<()>,
     ) -> Result<N> {
         let uses = |numbers: Range<u64>, unit: &mut UnitOfWork<S, O>| {
-            let number = row::convert(numbers.start)?;
+            let number = row::convert(numbers.start).map_err(|error| self.here(unit, error))?;
             uses(number, unit).map(|()| number)
         };
         self.decide(partition, 1, uses).await
@@ -63,8 +63,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         mut uses: impl FnMut(Range<N>, &mut UnitOfWork<S, O>) -> Result<()>,
     ) -> Result<Range<N>> {
         let uses = |numbers: Range<u64>, unit: &mut UnitOfWork<S, O>| {
-            let (start, end) = (row::convert(numbers.start)?, row::convert(numbers.end)?);
-            uses(start..end, unit).map(|()| start..end)
+            let numbers = row::convert_all(numbers).map_err(|error| self.here(unit, error))?;
+            uses(numbers.clone(), unit).map(|()| numbers)
         };
         self.decide(partition, count, uses).await
     }
@@ -99,8 +99,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         unit: &mut UnitOfWork<S, O>,
         count: u64,
     ) -> Result<Range<N>> {
-        self.numbers_in(unit, count, |numbers| Ok(row::convert(numbers.start)?..row::convert(numbers.end)?))
-            .await
+        self.numbers_in(unit, count, row::convert_all).await
     }
 
     /// Allocates numbers and passes them to `convert`. If `convert` fails, the unit stays unchanged.
@@ -111,16 +110,20 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         convert: impl FnOnce(Range<u64>) -> Result<T>,
     ) -> Result<T> {
         // A sequence with the same name in a different table is a different sequence. Therefore, the unit's table is checked.
-        let here = |unit: &UnitOfWork<S, O>, error| self.entities.in_table(unit.at_row(error, &self.row_key));
         let own = unit.check_table::<E>(self.entities.table().name()?.as_str());
-        own.map_err(|error| here(unit, error))?;
+        own.map_err(|error| self.here(unit, error))?;
         let found = unit.read_row(&self.row_key).await?;
-        let (numbers, operation) =
-            row::take(found, (&self.row_key, E::SCHEMA.entity), count).map_err(|error| here(unit, error))?;
-        let numbers = convert(numbers)?;
+        let (numbers, operation) = row::take(found, (&self.row_key, E::SCHEMA.entity), count)
+            .map_err(|error| self.here(unit, error))?;
+        let numbers = convert(numbers).map_err(|error| self.here(unit, error))?;
         unit.add_rows("sequence", [operation])?;
         unit.warn_if_dropped();
         Ok(numbers)
+    }
+
+    /// Adds the table and the key of the sequence's row to an error.
+    fn here(&self, unit: &UnitOfWork<S, O>, error: Error) -> Error {
+        self.entities.in_table(unit.at_row(error, &self.row_key))
     }
 
     /// Sets the next number in a partition, for example after an import. The smallest possible number is 1. Afterwards, the sequence belongs to this entity

@@ -104,3 +104,8 @@ pub(super) fn convert<N: TryFrom<u64>>(number: u64) -> Result<N> {
     let fault = || SequenceFault::TooLarge { number, target: std::any::type_name::<N>() };
     N::try_from(number).map_err(|_| Error::of(fault()))
 }
+
+/// Converts the ends of a range to the type of the field that stores its numbers.
+pub(super) fn convert_all<N: TryFrom<u64>>(numbers: Range<u64>) -> Result<Range<N>> {
+    Ok(convert(numbers.start)?..convert(numbers.end)?)
+}

@@ -3,13 +3,14 @@
 mod tables;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::query::Select;
 use table_core::row::RowWriter;
 use table_core::{
-    Engine, Entity, EntityKey, ErrorCode, Operation, OperationKind, PartitionKey, RowKey, TableName,
+    Engine, Entity, EntityKey, Error, ErrorCode, Operation, OperationKind, PartitionKey, RowKey, TableName,
     TableStore, ValueRef,
 };
 
@@ -52,6 +53,13 @@ fn stored(tickets: &Entities<Ticket, Store>) -> Vec<u32> {
     found.iter().map(|ticket| ticket.number).collect()
 }
 
+/// Asserts that a number does not fit its type, and that the error names the row of the sequence.
+fn assert_is_of_the_row(error: &Error) {
+    let key = EntityKey::new("contoso", "\u{FFFC}sequence_ticket").unwrap();
+    assert_eq!((error.code(), error.table()), (ErrorCode::InvalidInput, Some("Desk")), "{error}");
+    assert_eq!(error.key(), Some((key.partition_key.as_str(), key.row_key.as_str())), "{error}");
+}
+
 #[test]
 fn a_sequence_gives_the_last_number_of_its_type() {
     let (_, tickets) = tickets();
@@ -60,7 +68,12 @@ fn a_sequence_gives_the_last_number_of_its_type() {
     block_on(numbers.set(partition(), 255)).unwrap();
     assert_eq!(block_on(numbers.next(partition(), |_: u8, _| Ok(()))).unwrap(), 255);
     let beyond = block_on(numbers.next(partition(), |_: u8, _| Ok(()))).unwrap_err();
-    assert_eq!(beyond.code(), ErrorCode::InvalidInput);
+    assert_is_of_the_row(&beyond);
+    assert_is_of_the_row(&block_on(numbers.take(partition(), 2, |_: Range<u8>, _| Ok(()))).unwrap_err());
+    let blocks = BlockSequence::new(&tickets, "ticket", 10).unwrap();
+    assert_is_of_the_row(&block_on(blocks.next::<u8>(partition())).unwrap_err());
+    assert_is_of_the_row(&block_on(blocks.next::<u8>(partition())).unwrap_err());
+    block_on(numbers.set(partition(), 256)).unwrap();
     assert_eq!(
         block_on(numbers.next(partition(), |_: u16, _| Ok(()))).unwrap(),
         256,
@@ -75,9 +88,8 @@ fn a_number_that_does_not_fit_leaves_the_unit_unchanged() {
     let partition = || Ticket::partition("contoso");
     block_on(numbers.set(partition(), 256)).unwrap();
     let mut unit = tickets.unit(partition()).unwrap();
-    let beyond = block_on(numbers.next_in::<u8>(&mut unit)).unwrap_err();
-    assert_eq!(beyond.code(), ErrorCode::InvalidInput);
-    assert!(block_on(numbers.take_in::<u8>(&mut unit, 2)).is_err());
+    assert_is_of_the_row(&block_on(numbers.next_in::<u8>(&mut unit)).unwrap_err());
+    assert_is_of_the_row(&block_on(numbers.take_in::<u8>(&mut unit, 2)).unwrap_err());
     assert_eq!(block_on(numbers.next_in::<u16>(&mut unit)).unwrap(), 256);
 }
 
@@ -187,7 +199,7 @@ fn an_invalid_sequence_is_refused() {
     assert_eq!(GaplessSequence::new(&tickets, "").unwrap_err().code(), ErrorCode::InvalidInput);
     assert!(BlockSequence::new(&tickets, "a/b", 1).is_err());
     let none = GaplessSequence::new(&tickets, "ticket").unwrap();
-    let none = block_on(none.take(Ticket::partition("contoso"), 0, |_: std::ops::Range<u32>, _| Ok(())));
+    let none = block_on(none.take(Ticket::partition("contoso"), 0, |_: Range<u32>, _| Ok(())));
     assert_eq!(none.unwrap_err().code(), ErrorCode::InvalidInput);
     let write_with = |next: i64, owner: Option<&str>| {
         let mut row = RowWriter::new();
