@@ -100,7 +100,7 @@ pub use crate::selection::{
 pub use crate::set::{EntitySet, SetOf, is_of};
 pub use crate::table::refused::{
     Begins, BeginsUnit, Changes, Combines, Contains, Counts, Creates, Drops, Filters, Finds, Follows,
-    ReadsAll, ReadsIndex, Removes, RemovesMany, Saves, Selects, WritesMany,
+    GetsOrInserts, ReadsAll, ReadsIndex, Removes, RemovesMany, Saves, Selects, WritesMany,
 };
 pub use crate::table::uncommitted::Uncommitted;
 pub use crate::{

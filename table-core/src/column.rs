@@ -1,5 +1,6 @@
 //! Typed columns represent the properties of an entity, with their names and types. Conditions compare them with values.
 
+mod computed;
 mod condition;
 mod forms;
 mod key;

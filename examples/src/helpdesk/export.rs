@@ -25,8 +25,7 @@ pub(super) struct Exported {
 pub(super) async fn tenant(store: &Store, tenant: &str, file: &Path) -> Result<Exported, Failed> {
     let mut file = BufWriter::new(File::create(file)?);
     let mut exported = Exported::default();
-    let all = store.table::<Ticket>().query(Ticket::partition(tenant)).read_as::<HelpDesk>().stream();
-    let mut all = std::pin::pin!(all);
+    let mut all = store.table::<Ticket>().query(Ticket::partition(tenant)).read_as::<HelpDesk>().stream();
     while let Some(member) = all.try_next().await? {
         let (key, row) = match member.value() {
             HelpDesk::Ticket(ticket) => (ticket.key_of()?, ticket.to_row()?),

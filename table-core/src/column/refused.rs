@@ -87,7 +87,7 @@ macro_rules! searching {
     };
 }
 
-searching! { contains icontains ends_with like ilike not_like matches regex search }
+searching! { contains icontains ends_with like ilike not_like matches regex search has endswith suffix }
 
 macro_rules! compared {
     ($($bound:ident: $($name:ident($($value:ident: $type:ident),*))*;)*) => {
@@ -180,6 +180,7 @@ where
 {
     refused_by_name! {
         as_str to_lowercase to_uppercase lower upper trim length is_empty year month day hour minute date time abs round floor ceil
+        modulo concat coalesce increment avg distinct size
     }
 }
 

@@ -82,12 +82,18 @@ not_a_key! {
     [A, B, C] (A, B, C) => (A, B, C);
 }
 
-#[doc(hidden)]
-#[diagnostic::do_not_recommend]
-impl<E: Entity> PointKey<E> for &E {
-    type From = NotAKey<E, E>;
+macro_rules! entity_as_key {
+    ($($argument:ty),*) => {$(
+        #[doc(hidden)]
+        #[diagnostic::do_not_recommend]
+        impl<E: Entity> PointKey<E> for $argument {
+            type From = NotAKey<E, E>;
 
-    fn into_point(self) -> Selection<E, Point, Self::From> {
-        Selection::new(Err(error()))
-    }
+            fn into_point(self) -> Selection<E, Point, Self::From> {
+                Selection::new(Err(error()))
+            }
+        }
+    )*};
 }
+
+entity_as_key! { E, &E }

@@ -19,9 +19,9 @@ use crate::selection::{Point, Primary, Selection, Source};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T084] `{Self}` is not a complete key of `{E}`",
-    label = "write `{E}::key`, with the fields of the PartitionKey and of the RowKey as its arguments",
+    label = "write `{E}::key`, with the fields of the PartitionKey and of the RowKey as its arguments; or pass a part of a key to `query`",
+    note = "a part of a key or an index that is not unique selects many entities: `table.query(…).collect().await?` with this argument reads them",
     note = "a unique index also names one entity; a key of another entity is passed to a handle of that entity: `store.table::<Employee>()`",
-    note = "part of a key selects many entities; use `query(…)`",
     note = "the key of an entity that was read contains its fields: `{E}::key(&found.…, found.…)`"
 )]
 pub trait PointKey<E> {

@@ -33,5 +33,5 @@ where
 {
     refused_by_name! { limit first page stream gte lte begins between where_ order_by fetch_all exec execute desc asc rev reverse descending newest_first sort_by skip take
     begins_with starts_with gt_eq lt_eq in_range order project select cursor fetch load run_query
-    top to_list all each next }
+    top to_list all each next sort get remove one run first_or_default count_all update_all delete_all narrow offset }
 }

@@ -103,7 +103,9 @@ pub trait PatchTarget: Sync {
     message = "[T199] a property of type `{T}` cannot be set to `{Self}`",
     label = "write a value of type `{T}`, or one that converts into it",
     note = "an optional property is set to a value of the type in the `Option`, such as `\"new\".to_owned()` for an `Option<String>`, and removed by `None`",
-    note = "a text is parsed, `text.parse::<i32>()?`, and a number of another type converted, `i32::try_from(number)?`"
+    note = "a text is parsed, `text.parse::<i32>()?`, and a number of another type converted, `i32::try_from(number)?`",
+    note = "a value that depends on the stored one, such as a sum, is computed by a closure: for an entity `Employee`, \
+            `table.update(Employee::key(…), |employee| employee.age += 1)`"
 )]
 pub trait PatchValue<T> {
     /// Converts the value into the type of the property.

@@ -18,6 +18,15 @@ impl<E, S> Refused for crate::Table<E, S> {
 )]
 pub trait Saves<E>: Refused {}
 
+/// Never implemented, so a call to a method such as `get_or_insert_with` is a compile error that suggests a read and an insert.
+#[diagnostic::on_unimplemented(
+    message = "[T190] a table has no method of this name: a read and an insert are two requests",
+    label = "write `get({E}::key(…))`, and `insert(&entity)` if it returns `None`",
+    note = "`insert` fails if another writer inserted the entity first: if `error.is_already_exists()`, read it again",
+    note = "`insert_or_replace(&entity)` writes the entity without a read, and replaces a stored one"
+)]
+pub trait GetsOrInserts<E>: Refused {}
+
 /// Never implemented, so a call to a method such as `modify` or `update_one` is a compile error that suggests `update`.
 #[diagnostic::on_unimplemented(
     message = "[T209] a table has no method of this name: a change reads the entity, and is repeated if another writer changed it",
@@ -225,15 +234,28 @@ macro_rules! __refused_verbs_of_any_arity {
     ($parameters:tt $handle:ty) => {
         $crate::__refused_verbs_of_any_arity! {
             $parameters $handle:
-            Saves: get_or_insert find_or_create find_or_insert first_or_create get_or_create create_one insert_unique insert_with put_if_absent
-                put_if_not_exists on_conflict;
-            Changes: find_and_modify find_one_and_replace update_or_create update_with replace_with find_and_update increment set_field;
-            Finds: find_by_pk find_one_by_id get_by_keys find_by_keys retrieve batch_get_item batch_get_items get_items transact_get find_by_ids;
-            WritesMany: batch_execute transact_write_item insert_batch_async save_batch write_batch;
-            ReadsAll: order_by order_by_desc sort sort_by limit top offset paginate cursor query_items read_items query_pages
-                list_items find_cursor;
-            Combines: aggregate group_by avg average distinct join inner_join left_join aggregate_async include;
-            Counts: count_documents estimated_document_count count_by count_where count_items;
+            Saves: create_one insert_unique insert_with insert_ignore insert_values insert_returning put_if_absent put_if_not_exists on_conflict;
+            GetsOrInserts: entry find_or_create find_or_insert find_or_insert_with find_or_new first_or_create first_or_new get_or_create get_or_default
+                get_or_else get_or_insert get_or_insert_default get_or_insert_with;
+            Changes: cas change check_and_put compare_and_set compare_and_swap decrement find_and_modify find_and_update find_by_id_and_update
+                find_one_and_replace inc increment merge_one patch_one replace_with set_field set_property touch update_if update_or_create
+                update_or_insert update_with;
+            Finds: batch_get_item batch_get_items find_by_ids find_by_keys find_by_pk find_first_or_throw find_one_by_id find_or_fail
+                find_unique_or_throw get_batch get_by_keys get_items get_multiple multi_get read_many read_one retrieve transact_get;
+            Removes: delete_by_pk find_by_id_and_delete find_by_id_and_remove find_one_and_remove remove_by_id;
+            RemovesMany: batch_delete bulk_delete delete_batch delete_if delete_partition delete_range remove_if remove_many retain;
+            Drops: delete_table_if_exists;
+            WritesMany: batch_execute bulk_create bulk_update bulk_upsert create_all insert_batch_async patch_all save_batch transact_write_item
+                update_batch upsert_batch write_batch;
+            ReadsIndex: create_index create_indexes ensure_index find_by_secondary_index scan_index;
+            ReadsAll: cursor each earliest execute execute_raw find_cursor find_last get_range latest limit list_items newest next_page offset oldest order_by
+                order_by_desc page pages paginate query_by_key query_by_partition query_items query_pages query_partition range range_query read_items
+                scan_table sort sort_by sort_by_key top;
+            Filters: and_where filter_if filter_where where_eq;
+            Selects: pluck project select_many;
+            Combines: aggregate aggregate_async average avg distinct distinct_by find_also_related find_related find_with_related group_by include inner_join
+                join left_join populate prefetch preload;
+            Counts: count_all count_by count_documents count_items count_where estimated_document_count is_empty;
         }
     };
     ($parameters:tt $handle:ty: $($bound:ident: $($name:ident)*;)*) => {$(

@@ -5,6 +5,7 @@ mod refused;
 use std::fmt;
 use std::future::{Pending, pending};
 use std::marker::PhantomData;
+use std::pin::Pin;
 
 use futures_core::Stream;
 use futures_util::{TryStreamExt, stream};
@@ -174,11 +175,10 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
         &self.reason
     }
 
-    /// Streams the entities. If the limit is exceeded, the stream ends with an error. The result is never truncated silently.
-    pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T> {
-        self.pages()
-            .map_ok(|(table, page)| stream::iter(decode::each::<Primary, T>(table, page)))
-            .try_flatten()
+    /// Streams the entities. The stream is `Unpin`. If the limit is exceeded, the stream ends with an error. The result is never truncated silently.
+    pub fn stream(self) -> Pin<Box<impl Stream<Item = Result<Versioned<T>>> + use<E, S, T>>> {
+        let entities = |(table, page)| stream::iter(decode::each::<Primary, T>(table, page));
+        Box::pin(self.pages().map_ok(entities).try_flatten())
     }
 
     /// Streams the pages within the limit, each with the name of the table.

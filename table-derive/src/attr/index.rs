@@ -52,7 +52,7 @@ const COPIES: Words = Words {
     known: &[
         (UNIQUE, "unique"),
         (TABLE, "table = \"Directory\""),
-        (PARTITION_KEY, "partition_key(\"email_\", department)"),
+        (PARTITION_KEY, "partition_key(\"email_\", email)"),
         (ROW_KEY, "row_key(\"email_\", email)"),
         (INCLUDE, "include(first_name, last_name)"),
         (WHEN, WHEN_FORM),
@@ -67,7 +67,7 @@ const LISTS: Words = Words {
     known: &[
         (AT_MOST, "at_most = 100"),
         (TABLE, "table = \"Directory\""),
-        (PARTITION_KEY, "partition_key(\"name_\", department)"),
+        (PARTITION_KEY, "partition_key(\"name_\", name)"),
         (ROW_KEY, "row_key(\"name_\", name)"),
         (WHEN, WHEN_FORM),
         // `unique` is accepted here because a separate rule reports it for lists.

@@ -38,7 +38,13 @@ pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> PlaceAttrs {
     for attr in attrs {
         if attr.path() == &SLOTS {
             let Ok((word, first, last)) = attr.parse_args_with(range) else {
-                let help = "a prefix and the first and last slot number: `#[slots(\"Day\", 1..=366)]` names `Day001` to `Day366`";
+                // A lone number is the number of slots.
+                let last =
+                    attr.parse_args::<LitInt>().and_then(|last| last.base10_parse::<usize>()).unwrap_or(366);
+                let first = format!("{:0width$}", 1, width = last.to_string().len());
+                let help = format!(
+                    "a prefix and the first and last slot number: `#[slots(\"Day\", 1..={last})]` names `Day{first}` to `Day{last}`"
+                );
                 ctxt.error("T154", attr, "`slots` takes a prefix and a range of numbers", help);
                 continue;
             };

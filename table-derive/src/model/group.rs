@@ -104,7 +104,8 @@ fn list(ctxt: &Ctxt, ty: &Type) {
     let wrong = format!(
         "`{text}` cannot be a field of a group, because the field would lose the versions of the entities"
     );
-    let help = format!("write `{right}`, with `table_core::group::{{Many, One}}`");
+    let help =
+        format!("write `{right}`, with `use table_patterns::group::{{Many, One}};`, or of `table_core`");
     ctxt.error("T107", ty, wrong, help);
 }
 

@@ -52,26 +52,29 @@ impl<S, O> UnitOfWork<S, O>
 where
     Self: EndsBy,
 {
-    __refused_by_name! { execute submit finish complete end save_changes_async commit_async }
+    __refused_by_name! { execute submit finish complete end save_changes_async commit_async exec send run done flush }
 }
 
 impl<S, O> UnitOfWork<S, O>
 where
     Self: DiscardsBy,
 {
-    __refused_by_name! { abort cancel rollback_async }
+    __refused_by_name! { abort cancel rollback_async discard }
 }
 
 impl<S, O> UnitOfWork<S, O>
 where
     Self: ReadsSeveral,
 {
-    __refused_by_name! { get_many get_by_index read load fetch find_one get_one get_entity find_by_key first }
+    __refused_by_name! { get_many get_by_index read load fetch find_one get_one get_entity find_by_key first get_all select get_eventual }
 }
 
 impl<S, O> UnitOfWork<S, O>
 where
     Self: WritesBy,
 {
-    __refused_by_name! { insert_or_replace insert_or_merge merge remove insert_all put_all bulk add_entity update_entity delete_entity replace_entity }
+    __refused_by_name! {
+        insert_or_replace insert_or_merge merge remove insert_all put_all bulk add_entity update_entity delete_entity replace_entity modify delete_one create_one
+        insert_or_update add_all write_all delete_item update_item update_one delete_by_key
+    }
 }

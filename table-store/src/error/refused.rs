@@ -34,7 +34,8 @@ macro_rules! refused_of_errors {
 impl Error {
     refused_of_errors! {
         kind status status_code http_status error_code as_database_error as_service_error into_service_error is_unique_violation is_unique is_duplicate
-        is_status is_request_error is_timeout
+        is_status is_request_error is_timeout is_exists is_missing is_transient is_retryable is_version_conflict is_stale is_bad_request is_unavailable code_str
+        is_row_not_found is_conditional_check_failed is_etag_mismatch
     }
 }
 

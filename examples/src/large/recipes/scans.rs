@@ -1,7 +1,5 @@
 //! Queries without a suitable key: partition scans, a filter, a projection and a table scan. All of them return streams.
 
-use std::pin::pin;
-
 use futures_util::TryStreamExt;
 use table_core::{Entity, Result, TableStoreExt};
 
@@ -48,7 +46,7 @@ async fn partition_scan(store: &Store, index: &PackageIndex) -> Result<Report> {
     let log = store.table::<FirstBuild>();
     let query = log.query(FirstBuild::partition(section));
     let plan = query.plan()?;
-    let mut found = pin!(query.stream());
+    let mut found = query.stream();
     let mut expected: Vec<_> =
         index.section(section).filter(|build| build.number == 1).map(FirstBuild::from).collect();
     expected.sort_by(|left, right| right.built.cmp(&left.built).then(left.package.cmp(&right.package)));

@@ -49,21 +49,41 @@ impl<T: PatchTarget> Patch<'_, T>
 where
     Self: ConditionsBy<T::Entity>,
 {
-    refused_by_name! { condition where_ only_if if_exists when expect }
+    refused_by_name! {
+        condition where_ only_if if_exists when expect if_not_exists if_absent if_equals with_etag etag if_none_match if_version version match_etag
+    }
 }
 
 impl<T: PatchTarget> Patch<'_, T>
 where
     Self: SetsBy<T::Entity>,
 {
-    refused_by_name! { values data set_all set_many update_expression with assign properties }
+    refused_by_name! {
+        values data set_all set_many update_expression with assign properties set_if set_some set_opt set_value set_field set_property value field update_set
+    }
 }
 
 impl<T: PatchTarget> Patch<'_, T>
 where
     Self: Computes<T::Entity>,
 {
-    refused_by_name! { inc push add_to_set pull increment_by list_append set_if_not_exists set_expr multiply }
+    refused_by_name! {
+        inc push add_to_set pull increment_by list_append set_if_not_exists set_expr multiply decr decrement dec incr mul prepend set_on_insert current_date
+    }
+}
+
+impl<T: PatchTarget> Patch<'_, T>
+where
+    Self: RemovesBy<T::Entity>,
+{
+    refused_by_name! { clear set_null set_none remove_property unset_field }
+}
+
+impl<T: PatchTarget> Patch<'_, T>
+where
+    Self: SendsBy<T::Entity>,
+{
+    refused_by_name! { build finish done run send_async submit send_all returning return_new }
 }
 
 impl<T: PatchTarget> Patch<'_, T> {

@@ -1,5 +1,7 @@
 //! Sends a query's requests, and returns its results as pages, streams or collections.
 
+use std::pin::Pin;
+
 use futures_core::Stream;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
@@ -54,9 +56,10 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
 
     /// Streams the entities of all pages (PAGE-4), up to the [`limit`](Self::limit).
     ///
-    /// The stream borrows nothing. It buffers one page and decodes entities lazily. Each page is a snapshot, but the stream as a whole is not (CON-9). Rows
-    /// that the store cannot represent are omitted; [`EntityPage::skipped`] counts them.
-    pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T, F>
+    /// The stream borrows nothing and is `Unpin`, so `stream.try_next().await?` reads the next entity, with the trait `TryStreamExt` of the crate `futures-util`. It
+    /// buffers one page and decodes entities lazily. Each page is a snapshot, but the stream as a whole is not (CON-9). Rows that the store cannot represent are
+    /// omitted; [`EntityPage::skipped`] counts them.
+    pub fn stream(self) -> Pin<Box<impl Stream<Item = Result<Versioned<T>>> + use<E, S, T, F>>>
     where
         F: ReadableAs<T>,
     {
@@ -65,7 +68,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
             let table = table.as_ref().map_err(Clone::clone)?;
             Ok::<_, Error>(stream::iter(decode::each::<F, T>(table.clone(), page?)))
         };
-        self.source.pages(&self.paging).map(entities).try_flatten().take(limit)
+        Box::pin(self.source.pages(&self.paging).map(entities).try_flatten().take(limit))
     }
 
     /// Calls `each` with a reference to each entity, up to the [`limit`](Self::limit). Returns the number of entities.

@@ -56,6 +56,15 @@ pub trait Joins<E>: Refused {}
 )]
 pub trait Alternates<E>: Refused {}
 
+/// Never implemented, so a call to a method such as `apply_if` is a compile error that suggests one condition for a value that may be absent.
+#[diagnostic::on_unimplemented(
+    message = "[T205] a query has no method of this name: an `Option` of a condition is one condition, which matches all entities if it is `None`",
+    label = "write `filter(Condition::all(option))`, with an `Option` such as `age.map(|age| {E}::….eq(age))`",
+    note = "`use table_patterns::Condition;`, or `table_core::Condition`",
+    note = "an `if` also extends a query: `let query = if all {{ query }} else {{ query.filter({E}::….eq(…)) }};`"
+)]
+pub trait FiltersIf<E>: Refused {}
+
 /// Never implemented, so a call to a method such as `any` or `exists` is a compile error that suggests reading the first entity.
 #[diagnostic::on_unimplemented(
     message = "[T198] a query has no method of this name: whether it finds an entity is known after it has read the first one",
@@ -169,6 +178,7 @@ where
 {
     refused_by_name! {
         select projection_expression columns fields attributes_to_get projection select_columns select_only only pluck properties
+        select_all select_as column column_as exclude omit project_to into_model into_json into_tuple into_partial_model as_model as_projection
     }
 }
 
@@ -180,6 +190,8 @@ where
         order then_by sort cursor after before with_continuation
         exclusive_start_key start_after start_at start_from start_key after_key from_key page_token continuation continue_from resume_from
         ascending asc sorted natural_order seek order_by_key sort_order then_order_by start_token next_token resume
+        sort_by_key sort_by_cached_key sort_unstable sort_unstable_by sort_unstable_by_key sort_asc sorted_by sorted_by_key end_before end_at cursor_by previous
+        last_page
     }
 }
 
@@ -189,6 +201,7 @@ where
 {
     refused_by_name! {
         scan_index_forward descending desc reverse reversed newest_first sort_desc then_by_descending backward backwards latest last_or_default from_end
+        then_by_desc newest reverse_order order_desc tail last_n
     }
 }
 
@@ -212,7 +225,7 @@ where
 {
     refused_by_name! {
         join inner_join left_join include with find_also_related find_with_related then_include prefetch preload populate lookup load_with select_related
-        left_outer_join graph_lookup expand
+        include_all with_related right_join cross_join join_on left_outer_join graph_lookup expand
     }
 }
 
@@ -222,6 +235,7 @@ where
 {
     refused_by_name! {
         top first_n max_per_page with_limit set_limit page_limit per_page paginate max_results max_items batch_size limit_to limit_by top_n fetch_first
+        head fetch_size chunk_size batch batches batched chunk
     }
 }
 
@@ -231,6 +245,7 @@ where
 {
     refused_by_name! {
         group_by sum_async avg average distinct aggregate distinct_by group max_async min_async sum_by unique
+        group_by_key chunk_by partition_by distinct_on dedup union union_all intersect
     }
 }
 
@@ -241,6 +256,8 @@ where
     refused_by_name! {
         where_ and_where primary and_filter bind begins begins_with between having
         key_condition_expression key_condition filter_expression expression_attribute_values expression_attribute_names expression query_filter matching matches
+        param params with_params where_in where_not where_like where_between filter_not filter_all filter_async cond gte lte starts_with contains
+        like ilike in_ is_in is_null is_not_null
         where_clause where_eq where_key condition and sort_key_condition partition_key row_key prefix filter_eq odata
     }
 }
@@ -250,8 +267,15 @@ where
     Self: Writes<E>,
 {
     refused_by_name! {
-        set execute_update execute_update_async execute_delete execute_delete_async remove_range
+        set execute_update execute_update_async execute_delete execute_delete_async remove_range remove update_all delete_all
     }
+}
+
+impl<E, S, T, F> EntityQuery<E, S, T, F>
+where
+    Self: FiltersIf<E>,
+{
+    refused_by_name! { apply apply_if filter_if filter_opt filter_some maybe when where_if where_some conditionally }
 }
 
 impl<E, S, T, F> EntityQuery<E, S, T, F>
@@ -265,5 +289,8 @@ where
         send_all pages into_paginator paginator items items_stream to_stream try_collect try_collect_vec cursor_stream scalar scalars results result docs
         collect_all collect_vec into_results run all_async open advance has_next fetch_page pages_iter as_pages as_tracking count_documents
         allow_filtering max_time timeout_ms for_update explain_plan total total_count query_all into_cursor rows_affected
+        find_one get_all get_one load_one single_or_none one_or_none one_or_fail first_or_none first_or at now await_all iter_mut stream_all page_stream
+        paginate_by into_items next_page as_stream stream_with collect_map collect_async for_each_async each to_map to_set to_hashmap into_hash_map expect
+        is_some is_none count_all size debug_query explain to_sql
     }
 }

@@ -42,19 +42,22 @@ impl<E, S> EntityTransaction<E, S>
 where
     Self: Reads<E>,
 {
-    refused_by_name! { get get_as get_many exists read load fetch get_entity find_one select fetch_one load_all }
+    refused_by_name! { get get_as get_many exists read load fetch get_entity find_one select fetch_one load_all get_one check require condition_check }
 }
 
 impl<E, S> EntityTransaction<E, S>
 where
     Self: WritesBy<E>,
 {
-    refused_by_name! { add_entity update_entity create_entity insert_entity delete_entity remove set push insert_all upsert_merge upsert_replace update_item create_item delete_item add_all update_one delete_one replace_one upsert_one }
+    refused_by_name! {
+        add_entity update_entity create_entity insert_entity delete_entity remove set push insert_all upsert_merge upsert_replace update_item create_item
+        delete_item add_all update_one delete_one replace_one upsert_one modify change insert_or_update write write_all touch bulk
+    }
 }
 
 impl<E, S> EntityTransaction<E, S>
 where
     Self: EndsBy<E>,
 {
-    refused_by_name! { abort cancel submit execute exec submit_transaction complete end send_all commit_async rollback_async }
+    refused_by_name! { abort cancel submit execute exec submit_transaction complete end send_all commit_async rollback_async finish done run discard flush }
 }

@@ -1,6 +1,6 @@
 use table_core::{Engine, Entity, Table, TableEntity, TableStoreExt};
 
-#[derive(Entity)]
+#[derive(Entity, Clone)]
 #[entity(table = "Company")]
 #[partition_key(department)]
 #[row_key("empid_", id)]
@@ -44,6 +44,18 @@ async fn habits(store: Engine, table: Table<Employee, Engine>, mut row: TableEnt
     let _ = row.get_string("Age"); //~ T272
     let _ = row["Age"]; //~ T272
     row.add("Age", 37); //~ T272
+    Ok(())
+}
+
+async fn words(table: Table<Employee, Engine>, ada: Employee) -> table_core::Result<()> {
+    let all = || table.query(Employee::partition("Sales"));
+    let _ = all().apply_if(Some(30), |query, age| query.filter(Employee::AGE.ge(age))).collect().await?; //~ T205
+    let _ = all().sort_by_key(|employee| employee.age).collect().await?; //~ T099
+    let _ = all().filter((Employee::AGE * 2).gt(60)).collect().await?; //~ T235
+    let _ = table.get_or_insert_with(Employee::key("Sales", 7), || ada.clone()).await?; //~ T190
+    let _ = table.compare_and_swap(7, 8).await?; //~ T209
+    let _ = table.patch(Employee::key("Sales", 7)).set(Employee::AGE, Employee::AGE + 1).send().await?; //~ T199
+    let _ = table.get(ada).await?; //~ T084
     Ok(())
 }
 

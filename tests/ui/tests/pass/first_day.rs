@@ -62,6 +62,25 @@ impl Unwrap for Versioned<Order> {
     }
 }
 
+/// A trait in the user's program with names that a table refuses with any arguments, one of them by value.
+trait Entries {
+    fn entry(&self, name: &str) -> usize;
+    fn touch(self) -> u32;
+}
+
+impl Entries for Table<Order, Engine> {
+    fn entry(&self, name: &str) -> usize {
+        name.len()
+    }
+
+    fn touch(self) -> u32 {
+        8
+    }
+}
+
+/// Accepts a stream that a loop reads without `pin!`.
+fn is_unpin(_: impl Unpin) {}
+
 /// A store of the user's program behind an `Arc`.
 trait Repositories {
     fn repository(&self) -> u32;
@@ -114,6 +133,9 @@ async fn reads(table: &Table<Order, Engine>) -> table_core::Result<()> {
     assert_eq!((table.get_one(), table.find_by_id("ada"), table.len()), (2, 3, 3));
     assert_eq!((shared.get_one(), shared.find_by_id("ada"), shared.len()), (2, 3, 3));
     shared.clear();
+    assert_eq!((table.entry("ada"), shared.entry("eve"), table.clone().touch()), (3, 3, 8));
+    is_unpin(all().stream());
+    is_unpin(table.scan("the reason").max_rows(9).stream());
     Ok(())
 }
 
