@@ -138,6 +138,7 @@ mod schemas;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod type_info;
 mod typed;
 
 use std::fmt;
