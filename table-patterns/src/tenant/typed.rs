@@ -47,7 +47,7 @@ where
     O: StepRecorder,
 {
     fn copies(&self) -> Option<&dyn SettleCopies<E, Entities<E, S, O>>> {
-        self.0.contributor::<Copies<E, Entities<E, S, O>>>().map(|copies| &*copies.0)
+        self.0.contributor::<Copies<E, Entities<E, S, O>>>().map(|copies| copies.0)
     }
 
     /// Deletes the reference from a copied entity (the source) to an entity that holds its copies. Returns the number of deleted rows.
