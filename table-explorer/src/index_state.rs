@@ -42,12 +42,12 @@ pub(crate) fn phase(row: &TableEntity, index: &str) -> Phase {
     let progress = lines("Progress");
     let position = progress.iter().find_map(|line| line.split_once('\t').filter(|(what, _)| *what == note));
     let Some((_, position)) = position else { return Phase::Announced };
-    // After a failure, the position contains the failed page, followed by the next page.
-    let next = position.rsplit_once(" reached ").map_or(position, |(_, next)| next);
-    match next.split(' ').next() {
-        Some("rows") => Phase::Rows,
-        Some("entities") => Phase::Entities,
-        _ => Phase::Closing,
+    let progress: serde_json::Value = serde_json::from_str(position).unwrap_or_default();
+    match progress.get("pass").map(|pass| pass.pointer("/at/next/phase").and_then(serde_json::Value::as_str))
+    {
+        None => Phase::Closing,
+        Some(Some("entities")) => Phase::Entities,
+        Some(_) => Phase::Rows,
     }
 }
 
@@ -82,11 +82,16 @@ mod tests {
         assert_eq!(note("", ""), Phase::Ready);
         assert_eq!(note("index ByNameAndAge", ""), Phase::Ready);
         assert_eq!(note("property Age\nindex ByName", ""), Phase::Announced);
-        assert_eq!(note("index ByName", "index ByName\tclosing 5"), Phase::Closing);
-        assert_eq!(note("index ByName", "index ByName\trows 0 "), Phase::Rows);
-        assert_eq!(note("index ByName", "index Other\trows 0 \nindex ByName\tentities 1 x"), Phase::Entities);
-        let failed = |next: &str| format!("index ByName\tfailed rows 0  reached {next}");
-        assert_eq!(note("index ByName", &failed("rows 1 x")), Phase::Rows);
-        assert_eq!(note("index ByName", &failed("entities 0 ")), Phase::Entities);
+        assert_eq!(note("index ByName", "index ByName\t{\"closing\":5}"), Phase::Closing);
+        assert_eq!(note("index ByName", "index ByName\t{\"pass\":{\"id\":5,\"at\":null}}"), Phase::Rows);
+        let pass = |index: &str, next: &str| {
+            let failed = "{\"phase\":\"rows\",\"position\":{}}";
+            format!(
+                "index {index}\t{{\"pass\":{{\"id\":5,\"at\":{{\"failed\":{failed},\"next\":{{\"phase\":\"{next}\"}}}}}}}}"
+            )
+        };
+        assert_eq!(note("index ByName", &pass("ByName", "rows")), Phase::Rows);
+        let both = format!("{}\n{}", pass("Other", "rows"), pass("ByName", "entities"));
+        assert_eq!(note("index ByName", &both), Phase::Entities);
     }
 }

@@ -17,6 +17,8 @@ mod orphans;
 mod read;
 mod reference;
 #[cfg(feature = "blobs")]
+mod store;
+#[cfg(feature = "blobs")]
 mod upload;
 
 #[cfg(feature = "blobs")]
@@ -33,12 +35,12 @@ pub use upload::whole;
 #[cfg(feature = "blobs")]
 pub(crate) use error::{InBlobs, blob_error};
 #[cfg(feature = "blobs")]
-pub(crate) use folder::{BlobFolder, spellings, split};
+pub(crate) use folder::BlobFolder;
 #[cfg(feature = "blobs")]
-pub(crate) use name::{
-    begins_with, decode, decode_caseless, encode, encode_caseless, hashed_beginning, is_hashed, is_upload,
-};
+pub(crate) use name::{begins_with, encode, hashed_beginning, is_upload};
 #[cfg(feature = "blobs")]
-pub(crate) use orphans::{Naming, Orphans};
+pub(crate) use orphans::Orphans;
 #[cfg(feature = "blobs")]
-pub(crate) use upload::{BlobWriter, upload};
+pub(crate) use store::{BlobKind, BlobStore, Upload};
+#[cfg(feature = "blobs")]
+pub(crate) use upload::{BlobWriter, PART, upload};

@@ -134,7 +134,6 @@
 //! # }).unwrap();
 //! ```
 
-mod admission;
 mod backfill;
 mod chain;
 mod chunk;

@@ -7,12 +7,15 @@
 //! The fence refuses older programs once [`LAST_REQUESTS`] has passed since the backfill's first run and since the latest sighting. It then reads the latest
 //! sighting again. `docs/models/backfill.rs` checks this protocol.
 //!
-//! A pass over the rows has an identity, a random number that is recorded after its resume position. If the pass must restart, because the schema has changed
+//! A pass over the rows has an identity, a random number that is recorded with its resume position. If the pass must restart, because the schema has changed
 //! or a program requests it, the resume position is removed or replaced. Runs of the earlier pass can then neither record their progress nor complete the
 //! backfill.
 
+mod run;
+
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use table_core::Result;
 use table_core::entity::Entity;
 use table_core::runtime::ticks_of;
@@ -21,6 +24,9 @@ use table_core::table::{SchemaRecord, Sightings};
 
 use crate::entities::Entities;
 
+pub(crate) use run::{Run, restart};
+use run::{closing, is_pass, new_pass};
+
 /// The time after which an earlier request can no longer take effect, by the store's clock.
 ///
 /// The service refuses a request whose date is more than 15 minutes off (AUTH-9). A sighting therefore comes from a program whose clock is at most 15 minutes
@@ -28,31 +34,14 @@ use crate::entities::Entities;
 /// sighting and the write: a lease of five seconds, reads, and retries.
 pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 
-/// The first word of the recorded string while older programs are refused but the pass has not begun. It is followed by the time when the refusal began and a
-/// random number.
-const CLOSING: &str = "closing";
-
-/// The word before a pass's identity in a recorded resume position.
-const PASS: &str = " pass-";
-
-/// Returns the resume position to record for a new pass that starts at `start`. `number` is a random number, the pass's identity.
-pub(crate) fn new_pass(start: &str, number: u64) -> String {
-    format!("{start}{PASS}{number:016x}")
-}
-
-/// Returns the pass identity in a recorded resume position. Returns `None` if older programs are refused but the pass has not begun.
-fn pass_of(recorded: &str) -> Option<&str> {
-    recorded.rsplit_once(PASS).map(|(_, pass)| pass)
-}
-
 /// The delay before the next attempt if another run of the same backfill is in progress.
 pub(crate) const AGAIN: Duration = Duration::from_secs(1);
 
-/// The fence's decision for one run of a backfill.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fence {
-    /// The pass over the rows begins or continues at this resume position, which includes the pass identity.
-    Passed(String),
+/// The fence's decision for one run of a backfill. `P` is the resume position of the pass.
+#[derive(Clone, Debug)]
+pub(crate) enum Fence<'a, P> {
+    /// The pass over the rows begins or continues.
+    Passed(Run<'a, P>),
     /// The pass must wait for at least this time. Older programs may have requests in flight, or another run is in progress.
     Waits(Duration),
 }
@@ -70,43 +59,51 @@ fn rest_of_sighting(seen: &Sightings) -> Option<Duration> {
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// Decides whether a backfill may begin or continue its pass over the rows. `note` identifies the index, copies or feed in the schema's list of pending
-    /// parts. `start` is the position at which the pass starts. If no older programs exist, the pass may always begin.
+    /// parts. If no older programs exist, the pass may always begin.
     ///
     /// Changes nothing if another program stores a different schema at the same time, because this program must first read that schema.
-    pub(crate) async fn pass_fence(
+    pub(crate) async fn pass_fence<'a, P: Default + DeserializeOwned>(
         &self,
         layout: &SchemaRecord,
-        (note, start): (&str, &str),
+        note: &'a str,
         has_older: bool,
-    ) -> Result<Fence> {
-        if let Some(passed) = passed(Some(layout), note) {
-            return Ok(passed);
+    ) -> Result<Fence<'a, P>> {
+        if let Some(run) = Run::of(layout, note) {
+            return Ok(Fence::Passed(run));
         }
-        let start = new_pass(start, self.retry.runtime().random());
-        if has_older {
-            return self.fence(layout, note, &start).await;
-        }
-        let layout = self.update_if_seen(layout, |layout| skip(layout, note, &start)).await?;
-        Ok(passed(layout.as_ref(), note).unwrap_or(Fence::Waits(AGAIN)))
+        let start = new_pass(self.retry.runtime().random());
+        let (layout, delay) = if has_older {
+            self.fence(layout, note, &start).await?
+        } else {
+            (self.update_if_seen(layout, |layout| skip(layout, note, &start)).await?, AGAIN)
+        };
+        let run = layout.and_then(|layout| Run::of(&layout, note));
+        Ok(run.map_or(Fence::Waits(delay), Fence::Passed))
     }
 
-    /// Implements [`pass_fence`](Self::pass_fence) for a pass that has not begun while older programs may still write.
-    async fn fence(&self, seen: &SchemaRecord, note: &str, start: &str) -> Result<Fence> {
+    /// Begins the pass at `start` unless older programs may still write. Returns the resulting schema record, and the delay before the next attempt if the pass
+    /// has not begun. The record is `None` if the pass certainly has not begun.
+    async fn fence(
+        &self,
+        seen: &SchemaRecord,
+        note: &str,
+        start: &str,
+    ) -> Result<(Option<SchemaRecord>, Duration)> {
         let closing = if let Some(closing) = seen.progress.get(note) {
             closing.clone()
         } else {
             let sightings = self.table.sightings().await?;
             let Some(first) = seen.waiting.get(note) else {
                 let is_seen = self.update_if_seen(seen, |layout| wait(layout, note, sightings.now)).await?;
-                return Ok(Fence::Waits(is_seen.map_or(AGAIN, |_| LAST_REQUESTS)));
+                return Ok((None, is_seen.map_or(AGAIN, |_| LAST_REQUESTS)));
             };
             if let Some(rest) = rest(sightings.now, *first).max(rest_of_sighting(&sightings)) {
-                return Ok(Fence::Waits(rest));
+                return Ok((None, rest));
             }
-            // Concurrent runs may read the same time. The random number prevents one run from ending a refusal that another run has begun.
-            let closing = format!("{CLOSING} {} {:016x}", sightings.now, self.retry.runtime().random());
+            // The random number prevents one run from ending a refusal that another run has begun.
+            let closing = closing(self.retry.runtime().random());
             if self.update_if_seen(seen, |layout| close(layout, note, &closing)).await?.is_none() {
-                return Ok(Fence::Waits(AGAIN));
+                return Ok((None, AGAIN));
             }
             closing
         };
@@ -114,7 +111,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         let left = rest_of_sighting(&self.table.sightings().await?);
         let next = left.is_none().then_some(start);
         let layout = self.update_if_seen(seen, |layout| settle(layout, note, &closing, next)).await?;
-        Ok(passed(layout.as_ref(), note).unwrap_or(Fence::Waits(left.unwrap_or(AGAIN))))
+        Ok((layout, left.unwrap_or(AGAIN)))
     }
 
     /// Changes the schema record and returns it. If the record no longer contains the schema that this program has seen, changes nothing and returns `None`.
@@ -135,50 +132,6 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         };
         let layout = self.table.update_schema_record(change).await?;
         Ok(Some(layout).filter(is_seen))
-    }
-}
-
-/// Returns [`Fence::Passed`] with the recorded pass. Returns `None` if no pass is recorded.
-fn passed(layout: Option<&SchemaRecord>, note: &str) -> Option<Fence> {
-    let position = layout?.progress.get(note)?;
-    pass_of(position).map(|_| Fence::Passed(position.clone()))
-}
-
-/// Returns `true` if a backfill is pending, but its pass is no longer the one in `begun`. Either another schema requires the backfill again, or the pass was
-/// restarted.
-pub(crate) fn is_superseded(layout: &SchemaRecord, note: &str, begun: &str) -> bool {
-    let is_pending = layout.pending.iter().any(|pending| pending == note);
-    is_pending && layout.progress.get(note).is_none_or(|known| pass_of(known) != pass_of(begun))
-}
-
-/// Records the current resume position of a pass. Does nothing if another run has completed the backfill, or if another pass has begun.
-pub(crate) fn advance(layout: &mut SchemaRecord, note: &str, begun: &str, position: &str) {
-    if is_superseded(layout, note, begun) {
-        return;
-    }
-    if let Some(known) = layout.progress.get_mut(note) {
-        *known = format!("{position}{PASS}{}", pass_of(begun).unwrap_or_default());
-    }
-}
-
-/// Removes an index, copies or a feed from the schema's pending parts, because its backfill is complete. Does nothing if another pass has begun.
-pub(crate) fn complete(layout: &mut SchemaRecord, note: &str, begun: &str) {
-    if is_superseded(layout, note, begun) {
-        return;
-    }
-    layout.pending.retain(|pending| pending != note);
-    layout.progress.remove(note);
-    layout.waiting.remove(note);
-}
-
-/// Makes a backfill pending, with a new pass that begins at `start`. Does not change a pending backfill whose pass has not begun: the pass would otherwise
-/// begin while older programs may still write.
-pub(crate) fn restart(layout: &mut SchemaRecord, note: &str, start: &str) {
-    if !layout.pending.iter().any(|pending| pending == note) {
-        layout.pending.push(note.to_owned());
-        layout.progress.insert(note.to_owned(), start.to_owned());
-    } else if let Some(position) = layout.progress.get_mut(note).filter(|known| pass_of(known).is_some()) {
-        start.clone_into(position);
     }
 }
 
@@ -211,7 +164,7 @@ fn settle(layout: &mut SchemaRecord, note: &str, closing: &str, start: Option<&s
 fn skip(layout: &mut SchemaRecord, note: &str, start: &str) {
     if layout.pending.iter().any(|pending| pending == note) {
         let position = layout.progress.entry(note.to_owned()).or_insert_with(|| start.to_owned());
-        if pass_of(position).is_none() {
+        if !is_pass(position) {
             start.clone_into(position);
         }
     }

@@ -147,10 +147,9 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         }
         handle.outbox.prepare(table, partition_key).await?;
         if O::RECORDS {
-            registry::kept::keep(handle.table.store(), table, partition_key, expiry).await?;
-            // IMPORTANT: the registration is renewed here. After this process cached it, an erasure of the tenant may have marked it as erased. The bearer
+            // IMPORTANT: this also renews the registration. After this process cached it, an erasure of the tenant may have marked it as erased. The bearer
             // cannot remove such a mark.
-            registry::renew(handle.table.store(), table, partition_key).await?;
+            registry::kept::keep((handle.table.store(), &handle.retry), table, partition_key, expiry).await?;
         }
         let ready = states.into_iter().filter(|(_, state)| *state == IndexState::Ready);
         Ok(PartitionGrant {

@@ -141,7 +141,6 @@ pub use list::ListBlobs;
 #[cfg(not(feature = "blobs"))]
 pub(crate) use list::ListBlobs;
 #[cfg(feature = "blobs")]
-pub(crate) use list::content::place as list_place;
 pub use lookup::ListPage;
 pub(crate) use remote::PATH;
 pub use remote::{Derived, EntryFingerprint, RemoteChange};

@@ -10,7 +10,7 @@
 //! |---|---|---|---|
 //! | the changed table | the changed partition | `U+FFFC outbox_` and 32 hexadecimal digits: 16 from the FNV-1a hash of the source's RowKey, and 16 random digits | `Intent`, `Intent1`, …: the text of the intent as Binary · `Version`, `Prompted`, `Attempts`, `Failures`, `NotBefore`, `Wait`: Int64 · `Poisoned`: Boolean · `Claim`, `Error`: String; all properties except the intent are optional, and added on first use |
 //! | the target's table | the target's partition | `U+FFFC guard_` and the target's RowKey | see [`guard`] |
-//! | `TablesOutbox` | the table's name in lower case, `_` and one of 16 buckets | the partition | `Table`: String; `Quiet` or `Erased`: Boolean |
+//! | `TablesOutbox` | the table's name in lower case, `_` and one of 16 buckets | the partition | `Table`: String; `Quiet`, `Erased`: Boolean; `Until`: Int64, the expiry of its grants in ticks |
 //!
 //! `Failures` counts the attempts that ended with a permanent error. `Attempts` also counts the attempts started since the last recorded outcome. Workers
 //! ignore the row until the time `NotBefore`, in [ticks](table_core::ticks). A worker sets this time when it claims the row under the identifier in `Claim`, or

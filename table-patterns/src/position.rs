@@ -1,8 +1,8 @@
 //! The resume position of a backfill within its key ranges, as recorded in the stored schema.
 
-use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use serde::{Deserialize, Serialize};
 use table_core::Result;
 use table_core::limits::PAGE_ENTITIES;
 use table_core::name::TableName;
@@ -15,7 +15,7 @@ use crate::omitted::{Unreadable, WholePage, whole_page};
 ///
 /// A resume position is valid only for the ranges for which it was created. Another release of the program can have different ranges, for example because it
 /// declares another index. The pass then restarts. This is always correct, because processing a row twice is harmless.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Position {
     range: usize,
     from: Option<Continuation>,
@@ -27,13 +27,6 @@ fn hash(ranges: &[KeyRange]) -> u64 {
     let mut hasher = DefaultHasher::new();
     ranges.hash(&mut hasher);
     hasher.finish()
-}
-
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let from = self.from.as_ref().map(ToString::to_string).unwrap_or_default();
-        write!(f, "{} {from} {:016x}", self.range, self.ranges)
-    }
 }
 
 /// The result of reading the page at a position.
@@ -51,17 +44,6 @@ pub(crate) struct PageAt {
 impl Position {
     const fn is_first(&self) -> bool {
         self.range == 0 && self.from.is_none()
-    }
-
-    /// Parses a resume position. Any other string means the start.
-    pub(crate) fn read(text: &str) -> Self {
-        let parsed = || -> Option<Self> {
-            let mut words = text.split(' ');
-            let (range, from, ranges) = (words.next()?, words.next()?, words.next()?);
-            let from = if from.is_empty() { None } else { Some(from.parse().ok()?) };
-            Some(Self { range: range.parse().ok()?, from, ranges: u64::from_str_radix(ranges, 16).ok()? })
-        };
-        parsed().unwrap_or_default()
     }
 
     /// Reads the page at this position. Reads the first page instead if the position does not belong to the ranges, or if the store refuses the continuation

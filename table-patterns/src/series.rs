@@ -87,7 +87,7 @@ pub(crate) use names::{is_same, is_sorted};
 pub use number::SlotNumber;
 pub use row::SeriesRow;
 pub use table::SeriesTable;
-pub(crate) use table::{only_slots, slot_name, sum_overflow, with_slots};
+pub(crate) use table::{add_to_slots, named_slots, only_slots, with_slots};
 
 /// An entity with slots in addition to its properties. Slots are values of one type. Each is stored as one property.
 ///

@@ -138,6 +138,7 @@ mod schemas;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod type_info;
 mod typed;
 
 use std::fmt;
@@ -259,9 +260,9 @@ impl Tenant {
         S: TableStore + Clone + 'static,
         O: StepRecorder,
     {
-        let (table, folders) = (large.table().name()?, large.blob_folders());
-        folders(table)?;
-        let folders: FolderOf = Arc::new(move |table| folders(table).map(Some));
+        let (table, store) = (large.table().name()?, large.store.clone());
+        store.folder(table)?;
+        let folders: FolderOf = Arc::new(move |table| store.folder(table).map(Some));
         let mut is_known = false;
         for place in self.places.iter_mut().filter(|place| place.has(table)) {
             place.add_folders(&folders);
@@ -336,19 +337,7 @@ where
     let mut indexes = E::SCHEMA.indexes.iter();
     let has_lists = indexes.any(|index| index.kind == IndexKind::List && index.is_same_partition());
     let Some(lists) = entities.list_blobs().filter(|_| has_lists) else { return Ok(None) };
-    let table = entities.table().name()?;
-    Ok(Some(BlobFolder {
-        blobs: Arc::clone(&lists.blobs),
-        values: lists.folder("lists", table)?,
-        marks: lists.folder("orphans", table)?,
-        encode: crate::blob::encode_caseless,
-        decode: crate::blob::decode_caseless,
-        partition_in: |content| {
-            let (_, list) = crate::index::list_place(content)?;
-            Ok(Some(list.partition_key.into_string()))
-        },
-        is_bound: true,
-    }))
+    lists.store.folder(entities.table().name()?).map(Some)
 }
 
 impl fmt::Debug for Tenant {

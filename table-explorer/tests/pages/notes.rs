@@ -182,7 +182,10 @@ async fn a_table_shows_the_states_of_its_indexes() {
     let key = table_core::EntityKey::new("helpdesk", "Ticket").unwrap();
     let mut row = layouts.get(&key).await.unwrap().unwrap().value().clone();
     row.insert("Pending", "index ByStatus");
-    row.insert("Progress", "index ByStatus\tentities 0 x");
+    row.insert(
+        "Progress",
+        "index ByStatus\t{\"pass\":{\"id\":1,\"at\":{\"next\":{\"phase\":\"entities\"}}}}",
+    );
     layouts.insert_or_replace(&row).await.unwrap();
     let page = browser.page("/t/HelpDesk").await;
     assert!(page.contains("ByStatus building, step 2 of 2") && page.contains("ByEmail ready"), "{page}");

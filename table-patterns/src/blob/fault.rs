@@ -1,4 +1,4 @@
-//! Blob errors: failed requests, and content that differs from the uploaded content.
+//! Blob errors: failed requests, slow uploads, and content that differs from the uploaded content.
 
 use object_store::Error as StoreError;
 use table_core::Fault;
@@ -15,6 +15,19 @@ pub(super) enum ReadFault {
     #[error("blob `{blob}` differs from the uploaded content: it has {bytes} bytes with checksum {crc:08x}")]
     #[fault(Corrupted, "PAT-LARGE-2")]
     Checksum { blob: String, bytes: u64, crc: u32 },
+}
+
+/// An error from uploading a blob.
+#[derive(Debug, thiserror::Error, Fault)]
+pub(super) enum UploadFault {
+    #[error("`{folder}` is not a valid part of a blob name")]
+    #[fault(InvalidInput)]
+    Folder { folder: String, source: object_store::path::Error },
+    #[error(
+        "the upload of blob `{0}` took more than half of the grace period, and the collector could remove the blob; set a longer grace period"
+    )]
+    #[fault(InvalidInput, "PAT-LARGE-2")]
+    Slow(String),
 }
 
 /// An error from a request to the blob store.

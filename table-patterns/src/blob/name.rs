@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
+use table_core::name::TableName;
 
 /// The number of digits of the upload time (in ticks) at the start of the last segment of a blob name.
 const BORN: usize = 19;
@@ -29,17 +30,16 @@ pub(crate) fn encode_caseless(text: &str) -> String {
 
 /// Returns `true` if `name` may be the name of an upload for the row with the given PartitionKey and RowKey. The last segments of such a name are the folder
 /// for values or lists, the table, the keys, and the upload time.
-pub(crate) fn is_upload(name: &str, table: &str, keys: [&str; 2]) -> bool {
+pub(crate) fn is_upload(name: &str, table: &TableName, keys: [&str; 2]) -> bool {
     let mut segments = name.rsplit('/');
     let mut next = || segments.next().unwrap_or_default();
     let [upload, row_key, partition_key, of, kind] = [next(), next(), next(), next(), next()];
     let is_time = upload.split_once('_').is_some_and(|(time, rest)| {
         time.len() == BORN && time.bytes().all(|digit| digit.is_ascii_digit()) && !rest.is_empty()
     });
-    let is_table = || decode(of).is_some_and(|of| of.eq_ignore_ascii_case(table));
     let is_row =
         || [encode, encode_caseless].iter().any(|encode| keys.map(encode) == [partition_key, row_key]);
-    is_time && ["blobs", "lists"].contains(&kind) && is_table() && is_row()
+    is_time && ["blobs", "lists"].contains(&kind) && of == table.folded() && is_row()
 }
 
 /// Encodes a string as a segment. Lower-case ASCII letters, digits, `-` and `_` are kept. Every other byte is escaped, for example as `=2E`, and the empty
@@ -62,16 +62,6 @@ pub(crate) fn encode(text: &str) -> String {
     segment
 }
 
-/// Decodes a segment. Returns `None` if [`encode`] cannot have produced it.
-pub(crate) fn decode(segment: &str) -> Option<String> {
-    unescape(segment).filter(|text| encode(text) == segment)
-}
-
-/// Decodes a segment. Returns `None` if it is truncated, or if [`encode_caseless`] cannot have produced it.
-pub(crate) fn decode_caseless(segment: &str) -> Option<String> {
-    unescape(segment).filter(|text| encode_caseless(text) == segment)
-}
-
 /// Returns `true` if a segment is truncated and ends with a hash.
 pub(crate) fn is_hashed(segment: &str) -> bool {
     segment.contains(HASHED)
@@ -92,7 +82,8 @@ pub(crate) fn begins_with(beginning: &str, prefix: &str) -> Option<bool> {
     (!is_equal || both == prefix.len()).then_some(is_equal)
 }
 
-fn unescape(segment: &str) -> Option<String> {
+/// Replaces the escape sequences in a segment. Returns `None` if one of them is invalid.
+pub(super) fn unescape(segment: &str) -> Option<String> {
     if segment == "=" {
         return Some(String::new());
     }

@@ -14,7 +14,7 @@ use table_core::{EdmType, Error, Fault, Result, ValueRef};
 /// ```
 /// use table_patterns::blob::BlobRef;
 ///
-/// let text = "photos/blobs/=45mployees/=53ales/000223/0635338512000000000_5f0c 2000000 1b2e4c6d";
+/// let text = "photos/blobs/employees/=53ales/000223/0635338512000000000_5f0c 2000000 1b2e4c6d";
 /// let blob: BlobRef = text.parse()?;
 /// assert_eq!((blob.len(), blob.to_string().as_str()), (2_000_000, text));
 /// assert!("somewhere".parse::<BlobRef>().is_err());

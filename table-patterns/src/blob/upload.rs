@@ -12,6 +12,9 @@ use table_core::Result;
 use crate::blob::BlobRef;
 use crate::blob::InBlobs;
 
+/// The default size of an upload part, in bytes. It exceeds 5 MiB, the highest minimum part size of any blob store.
+pub(crate) const PART: usize = 8 << 20;
+
 /// Creates a stream of in-memory content for an upload.
 pub fn whole(content: impl Into<Bytes>) -> impl Stream<Item = Result<Bytes>> + Send {
     stream::iter([Ok(content.into())])

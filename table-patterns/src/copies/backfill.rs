@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use table_core::Result;
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
@@ -47,21 +48,14 @@ impl Side {
     }
 }
 
-/// The first word of the recorded position if a run has found failed entities.
-const CAREFUL: &str = "careful";
-
-/// Formats the position of a pass for the stored schema. A pass in which a run has found failed entities is careful. `skipped` is the number of omitted rows
-/// before the position.
-fn format_position(is_careful: bool, position: &Position, skipped: u64) -> String {
-    let word = if is_careful { CAREFUL } else { "range" };
-    format!("{word} {position} {skipped}")
-}
-
-fn parse_position(text: &str) -> (bool, Position, u64) {
-    let (word, position) = text.split_once(' ').unwrap_or_default();
-    // The number follows the three words of the position.
-    let skipped = position.split(' ').nth(3).and_then(|number| number.parse().ok());
-    (word == CAREFUL, Position::read(position), skipped.unwrap_or(0))
+/// The resume position of a pass, as recorded in the stored schema.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Reached {
+    /// `true` if a run has found failed entities.
+    is_careful: bool,
+    position: Position,
+    /// The number of omitted rows before the position.
+    skipped: u64,
 }
 
 /// The state of a pass after one page.
@@ -146,19 +140,15 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
         let own = layout.pending.iter().filter(is_own);
         let mut passes = own.filter_map(|note| Some((note, Side::of_note(note)?))).peekable();
         while let Some((note, side)) = passes.next() {
-            let begun = self
-                .handle
-                .pass_fence(&layout, (note, &format_position(false, &Position::default(), 0)), self.has_older)
-                .await?;
-            let begun = match begun {
-                Fence::Passed(position) => position,
+            let run = match self.handle.pass_fence::<Reached>(&layout, note, self.has_older).await? {
+                Fence::Passed(run) => run,
                 Fence::Waits(time) => {
                     report.run_again(time);
                     continue;
                 }
             };
-            let (is_careful, start, skipped) = parse_position(&begun);
-            let (mut next, mut is_noted, mut is_full) = (Some(start), is_careful, false);
+            let Reached { is_careful, position, skipped } = run.start.clone();
+            let (mut next, mut is_noted, mut is_full) = (Some(position), is_careful, false);
             let mut completed = Completed::new(table.store().capabilities().ordered, skipped);
             let skipped_before = report.skipped;
             report.skipped += skipped;
@@ -177,18 +167,18 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                     Some(_) if has_failed && !is_full && is_noted => continue,
                     Some(_) if has_failed && !is_full => {
                         is_noted = true;
-                        Some(format_position(true, &position, skipped))
+                        Some(Reached { is_careful: true, position, skipped })
                     }
-                    Some(next) => Some(format_position(is_careful, next, completed.skipped)),
+                    Some(next) => {
+                        Some(Reached { is_careful, position: next.clone(), skipped: completed.skipped })
+                    }
                     None => None,
                 };
-                let recorded = table
-                    .update_schema_record(|layout| match &reached {
-                        Some(reached) => fence::advance(layout, note, &begun, reached),
-                        None => fence::complete(layout, note, &begun),
-                    })
-                    .await;
-                let recorded = match recorded {
+                let recorded = match &reached {
+                    Some(reached) => run.record(self.handle, reached).await,
+                    None => run.complete(self.handle).await,
+                };
+                let is_current = match recorded {
                     // IMPORTANT: the position may have been recorded even though the write failed. The next run would then not report the failures again, so
                     // this run returns its report instead of the error.
                     Err(_) if has_failed => {
@@ -197,7 +187,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                     }
                     recorded => recorded?,
                 };
-                if fence::is_superseded(&recorded, note, &begun) {
+                if !is_current {
                     report.run_again(fence::AGAIN);
                     break;
                 }

@@ -1,23 +1,20 @@
 //! The write-path contributor for entities with relations. It adds the writes of references and holders to each entity write.
 
 use std::any::Any;
-use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use table_core::Result;
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::row::Row;
 use table_core::store::TableStore;
-use table_core::{Result, Table};
 
-use crate::copies::admission::Given;
 use crate::copies::chain;
 use crate::copies::declared::Declared;
 use crate::copies::plan::{CopyPlan, HolderContext};
 use crate::copies::reference::{self, Reference};
-use crate::copies::relation::Incoming;
 use crate::entities::{
     Completed, Contribution, Contributor, Entities, EntityChange, PendingWrite, REFERENCES, ReservedRows,
     StepRecorder, WriteContext, read_as,
@@ -25,36 +22,23 @@ use crate::entities::{
 use crate::index::{RemoteChange, relay};
 use crate::work::Delivery;
 
-/// An entity type's relations, as source and as holder.
-pub(super) struct Relations<E: 'static, S> {
-    declared: &'static Declared<E>,
-    pub(super) gives: Vec<Given<E, S>>,
-    pub(super) holds: &'static [Incoming<E>],
-}
-
-impl<E, S: TableStore + Clone> Relations<E, S> {
-    fn of(declared: &'static Declared<E>, table: &Table<E, S>) -> Self {
-        let gives = declared.gives.iter().map(|relation| Given::of(relation, table)).collect();
-        Self { declared, gives, holds: declared.holds }
-    }
-}
-
 /// Settles copies (updates them to match their sources) through handles of type `H`. Used as a trait object, so the implementation is compiled only for
 /// entities with relations.
 pub(crate) trait SettleCopies<E, H>: Send + Sync {
     /// Settles the copies affected by a recorded change. Returns the number of entities written.
     fn settle<'a>(
-        &'a self,
+        &'static self,
         handle: &'a H,
         change: &'a RemoteChange,
         call: Option<Delivery<'a>>,
     ) -> BoxFuture<'a, Result<usize>>;
 
     /// Completes a pending entity write: sets the copies, and adds the writes for the entity's references and holders.
-    fn complete<'a>(&'a self, handle: &'a H, pending: PendingWrite) -> BoxFuture<'a, Result<Completed<E>>>;
-
-    /// Returns the relations for a handle whose table has been opened.
-    fn opened(&self, handle: &H) -> Arc<dyn SettleCopies<E, H>>;
+    fn complete<'a>(
+        &'static self,
+        handle: &'a H,
+        pending: PendingWrite,
+    ) -> BoxFuture<'a, Result<Completed<E>>>;
 
     /// Returns the sources whose values an entity copies, each with the name of the relation.
     fn sources(&self, entity: &E) -> Result<Vec<(&'static str, EntityKey)>>;
@@ -66,13 +50,10 @@ pub(crate) trait SettleCopies<E, H>: Send + Sync {
         relation: &str,
         of: (&EntityKey, &EntityKey),
     ) -> Result<Option<(TableName, EntityKey)>>;
-
-    /// Returns the value as `Any`, for downcasts within this module.
-    fn as_any(&self) -> &dyn Any;
 }
 
 /// The contributor for entities of type `E`. Through a handle of type `H`, it maintains the copies of these entities, and the copies they hold.
-pub(crate) struct Copies<E, H>(pub(crate) Arc<dyn SettleCopies<E, H>>);
+pub(crate) struct Copies<E: 'static, H: 'static>(pub(crate) &'static dyn SettleCopies<E, H>);
 
 impl<E: 'static, H: 'static> Contributor<E, H> for Copies<E, H> {
     fn contribute(&self, _: &EntityChange<'_, E>, _: &mut Contribution) -> Result<()> {
@@ -95,10 +76,6 @@ impl<E: 'static, H: 'static> Contributor<E, H> for Copies<E, H> {
         Some(reference::RESERVED)
     }
 
-    fn opened(&self, handle: &H) -> Option<Arc<dyn Contributor<E, H>>> {
-        Some(Arc::new(Self(self.0.opened(handle))))
-    }
-
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -107,25 +84,25 @@ impl<E: 'static, H: 'static> Contributor<E, H> for Copies<E, H> {
 /// A handle with the relations of its entity type.
 pub(super) struct Copying<'a, E: 'static, S, O> {
     pub(super) handle: &'a Entities<E, S, O>,
-    pub(super) relations: &'a Relations<E, S>,
+    pub(super) relations: &'static Declared<E>,
 }
 
 impl<'a, E: Entity, S: 'static, O: 'static> Copying<'a, E, S, O> {
     /// Returns the handle with its relations, or `None` if the entity type has no relations.
     pub(super) fn of(handle: &'a Entities<E, S, O>) -> Option<Self> {
-        let copies = handle.contributor::<Copies<E, Entities<E, S, O>>>()?;
-        Some(Self { handle, relations: copies.0.as_any().downcast_ref()? })
+        handle.contributor::<Copies<E, Entities<E, S, O>>>()?;
+        Some(Self { handle, relations: Declared::find()? })
     }
 }
 
-impl<E, S, O> SettleCopies<E, Entities<E, S, O>> for Relations<E, S>
+impl<E, S, O> SettleCopies<E, Entities<E, S, O>> for Declared<E>
 where
     E: Entity + Send + Sync,
     S: TableStore + Clone + 'static,
     O: StepRecorder,
 {
     fn settle<'a>(
-        &'a self,
+        &'static self,
         handle: &'a Entities<E, S, O>,
         change: &'a RemoteChange,
         call: Option<Delivery<'a>>,
@@ -134,15 +111,11 @@ where
     }
 
     fn complete<'a>(
-        &'a self,
+        &'static self,
         handle: &'a Entities<E, S, O>,
         pending: PendingWrite,
     ) -> BoxFuture<'a, Result<Completed<E>>> {
         async move { Copying { handle, relations: self }.complete(pending).await }.boxed()
-    }
-
-    fn opened(&self, handle: &Entities<E, S, O>) -> Arc<dyn SettleCopies<E, Entities<E, S, O>>> {
-        Arc::new(Self::of(self.declared, &handle.table))
     }
 
     fn sources(&self, entity: &E) -> Result<Vec<(&'static str, EntityKey)>> {
@@ -165,10 +138,6 @@ where
         let holder_table = handle.table.name()?.clone();
         let reference = Reference { relation: relation.to_owned(), holder_table, holder: holder.clone() };
         Ok(Some((held.relation.source_table()?, reference.key(source)?)))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -227,6 +196,5 @@ where
         return handle;
     }
     let Some(declared) = Declared::find() else { return handle };
-    let relations = Relations::of(declared, &handle.table);
-    handle.with_contributor(Copies(Arc::new(relations)))
+    handle.with_contributor(Copies(declared))
 }

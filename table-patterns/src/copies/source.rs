@@ -8,14 +8,13 @@ use table_core::query::{EntityRef, Select};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
-use crate::copies::admission::Given;
 use crate::copies::chain;
 use crate::copies::chunk::{self, HolderStep};
 use crate::copies::fault::CopyFault;
 use crate::copies::group::{self, Group};
 use crate::copies::plan::CopyPlan;
 use crate::copies::reference::{self, Reference, StoredReference};
-use crate::copies::relation::Relation;
+use crate::copies::relation::{Outgoing, Relation};
 use crate::copies::relations::{Copying, holder_context};
 use crate::copies::{OnDelete, io};
 use crate::entities::{Sibling, StepRecorder, read_as};
@@ -23,12 +22,12 @@ use crate::entities::{Sibling, StepRecorder, read_as};
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
     /// Returns the relations in which the entity type is the source.
     pub(super) fn given(&self) -> Vec<Relation> {
-        self.relations.gives.iter().map(|given| given.relation.relation).collect()
+        self.relations.gives.iter().map(|given| given.relation).collect()
     }
 
-    fn relations_of(&self, found: &StoredReference) -> Result<&Given<E, S>> {
+    fn relations_of(&self, found: &StoredReference) -> Result<&'static Outgoing<E>> {
         let name = chunk::relation(&self.given(), found)?.name;
-        let known = self.relations.gives.iter().find(|given| given.relation.relation.name == name);
+        let known = self.relations.gives.iter().find(|given| given.relation.name == name);
         known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))
     }
 
@@ -36,9 +35,9 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     /// reference: another program has inserted it, and a worker that followed it would write rows of another table.
     fn is_of_holders(&self, found: &StoredReference) -> bool {
         let Reference { relation, holder_table, .. } = &found.reference;
-        let known = self.relations.gives.iter().find(|given| given.relation.relation.name == relation);
+        let known = self.relations.gives.iter().find(|given| given.relation.name == relation);
         let is_declared = |table: &str| holder_table.as_str().eq_ignore_ascii_case(table);
-        known.is_none_or(|given| is_declared(given.relation.holders.table))
+        known.is_none_or(|given| is_declared(given.holders.table))
     }
 
     /// Removes from the list all references that no handle can have written. If the handle has been opened, also removes references in unknown relations. If a
@@ -54,11 +53,16 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(found)
     }
 
-    /// Checks that this program may write the holders in `groups`.
+    /// Checks that this program may write the holders in `groups` through the handle of the source. If the handle has not been opened, nothing is checked.
+    ///
+    /// # Errors
+    /// `SchemaMismatch` if a newer version of the program has opened a holder's table with a schema that this program would not maintain; any error from the
+    /// store.
     pub(super) async fn admit(&self, groups: &[Group]) -> Result<()> {
         for found in groups.iter().flat_map(|group| &group.references) {
-            let given = self.relations_of(found)?;
-            given.admit(&found.reference.holder_table, self.handle.retry.runtime()).await?;
+            let holders = self.relations_of(found)?.holders;
+            let admission = self.handle.table.admission(holders, found.reference.holder_table.clone());
+            admission.admit(self.handle.retry.runtime()).await?;
         }
         Ok(())
     }
@@ -78,7 +82,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         let after = kept.new.as_ref().map(|row| read_as::<E>(key, row)).transpose()?;
         let (store, table) = (self.handle.table().store(), self.handle.table().name()?);
         let is_affected =
-            |given: &Given<E, S>| after.as_ref().is_none_or(|after| (given.relation.changes)(before, after));
+            |given: &Outgoing<E>| after.as_ref().is_none_or(|after| (given.changes)(before, after));
         if !self.relations.gives.iter().any(is_affected) {
             return Ok(());
         }
@@ -101,7 +105,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
                 }
             }
             let given = self.relations_of(&found).map_err(|error| io::in_place(error, table, key))?;
-            if after.is_none() && given.relation.on_delete == OnDelete::Refuse {
+            if after.is_none() && given.on_delete == OnDelete::Refuse {
                 self.refuse(table, key, &found).await?;
             }
             if !is_affected(given) {
@@ -136,7 +140,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
 
     /// Returns an error if a reference's holder still refers to the source, because the source must then not be deleted. Ignores an obsolete reference.
     async fn refuse(&self, table: &TableName, key: &EntityKey, found: &StoredReference) -> Result<()> {
-        let given = &self.relations_of(found)?.relation;
+        let given = self.relations_of(found)?;
         let group = Group::of(found.clone());
         let Some(stored) = self.handle.table().store().get(&group.table, &group.holder, &Select::All).await?
         else {

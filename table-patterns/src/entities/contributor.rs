@@ -53,11 +53,6 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         true
     }
 
-    /// Called when the handle's table has been opened. Returns the contributor that replaces this one, or `None` to keep this one.
-    fn opened(&self, _: &H) -> Option<Arc<dyn Contributor<E, H>>> {
-        None
-    }
-
     /// Returns the rules for checking this pattern's reserved rows, or `None` if the pattern reserves no rows.
     fn reserved(&self) -> Option<ReservedRows> {
         None

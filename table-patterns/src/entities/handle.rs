@@ -118,15 +118,6 @@ impl<E: Entity, S, O> Entities<E, S, O> {
     pub const fn table(&self) -> &Table<E, S> {
         &self.table
     }
-
-    /// Replaces the contributors that depend on the opened table with new ones.
-    pub(crate) fn reopen_contributors(&mut self) {
-        let opened = self
-            .contributors
-            .iter()
-            .map(|contributor| contributor.opened(self).unwrap_or_else(|| Arc::clone(contributor)));
-        self.contributors = opened.collect();
-    }
 }
 
 clone_fields!([E, S: Clone, O: Clone] Entities[E, S, O] { table, contributors, retry, outbox, context, turns, seen });

@@ -6,7 +6,7 @@ use std::time::Duration;
 use table_core::Result;
 use table_core::entity::Entity;
 use table_core::store::TableStore;
-use table_core::table::{SchemaRecord, Table};
+use table_core::table::Table;
 
 use crate::entities::Entities;
 use crate::fence::{self, Fence};
@@ -15,8 +15,6 @@ use crate::fence::{self, Fence};
 const FEED: &str = "feed";
 /// The name of the feed in the stored schema's list of pending parts.
 const NOTE: &str = "keeps feed";
-/// The position stored when a feed backfill starts. A feed backfill scans no rows and has no other position.
-const START: &str = "begun";
 
 /// A builder for the backfill of a feed. [`Entities::backfill_feed`](crate::Entities::backfill_feed) creates it.
 ///
@@ -60,18 +58,14 @@ impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
     /// # Errors
     /// `ResourceNotFound` if the table was never opened with `create_if_missing`; any error from the store.
     pub async fn run(self) -> Result<Option<Duration>> {
-        let table = &self.handle.table;
-        let layout = table.update_schema_record(|_| ()).await?;
+        let layout = self.handle.table.update_schema_record(|_| ()).await?;
         if !layout.pending.iter().any(|pending| pending == NOTE) {
             return Ok(None);
         }
-        match self.handle.pass_fence(&layout, (NOTE, START), self.has_older).await? {
+        // No rows are scanned, so the pass has no position.
+        match self.handle.pass_fence::<()>(&layout, NOTE, self.has_older).await? {
             Fence::Waits(time) => Ok(Some(time)),
-            Fence::Passed(begun) => {
-                let complete = |layout: &mut SchemaRecord| fence::complete(layout, NOTE, &begun);
-                let recorded = table.update_schema_record(complete).await?;
-                Ok(fence::is_superseded(&recorded, NOTE, &begun).then_some(fence::AGAIN))
-            }
+            Fence::Passed(run) => Ok((!run.complete(self.handle).await?).then_some(fence::AGAIN)),
         }
     }
 }

@@ -9,7 +9,7 @@ use table_core::store::TableStore;
 use table_core::{Error, Result};
 
 use crate::entities::{Entities, StepRecorder};
-use crate::fence::{self, Fence};
+use crate::fence::Fence;
 use crate::index::changes::index_of;
 use crate::index::check::IndexReport;
 use crate::index::fault::IndexFault;
@@ -167,14 +167,13 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         if !is_declared_by::<E>(&layout, self.index.name) {
             return Err(Error::of(IndexFault::DeclaredDifferently(self.index.name.to_owned())));
         }
-        let start = Pass::start().to_string();
-        let begun = match self.table.pass_fence(&layout, (&note, &start), self.has_older).await? {
-            Fence::Passed(position) => position,
+        let run = match self.table.pass_fence::<Pass>(&layout, &note, self.has_older).await? {
+            Fence::Passed(run) => run,
             Fence::Waits(time) => return Ok(IndexReport { retry_after: Some(time), ..report }),
         };
         let sweep = Sweep { top: self.page, ..Sweep::new(self.table, index, true) };
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
-        let mut pass = Pass::read(&begun);
+        let mut pass = run.start.clone();
         report.skipped = pass.aside;
         let mut duplicate = None;
         let is_whole = loop {
@@ -191,7 +190,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
                 progress(BackfillProgress { phase, scanned, written });
             }
             if swept.is_restart {
-                pass = Pass::start();
+                pass = Pass::default();
                 report.read_again(pass.aside);
                 continue;
             }
@@ -219,23 +218,16 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
                     failed.clone()
                 }
             };
-            let reached = pass.to_string();
-            let layout = self.table.note(|layout| fence::advance(layout, &note, &begun, &reached)).await?;
-            if fence::is_superseded(&layout, &note, &begun) {
+            if !run.record(self.table, &pass).await? {
                 return Err(self.superseded());
             }
         };
-        let layout = self
-            .table
-            .note(|layout| {
-                if is_whole {
-                    fence::complete(layout, &note, &begun);
-                } else {
-                    fence::advance(layout, &note, &begun, &start);
-                }
-            })
-            .await?;
-        if fence::is_superseded(&layout, &note, &begun) {
+        let is_current = if is_whole {
+            run.complete(self.table).await?
+        } else {
+            run.record(self.table, &Pass::default()).await?
+        };
+        if !is_current {
             return Err(self.superseded());
         }
         match duplicate {

@@ -212,7 +212,6 @@ impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
             owners::claim::<E>((store, &self.retry), (own, table), indexes).await?;
         }
         load(&self.table, self.index_states()).await?;
-        self.reopen_contributors();
         Ok((self, is_new))
     }
 }

@@ -8,7 +8,6 @@ use table_core::table::SchemaRecord;
 
 use crate::entities::{Entities, StepRecorder};
 use crate::fence;
-use crate::index::pass::Pass;
 use crate::index::state::note;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
@@ -38,17 +37,14 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// `ResourceNotFound` if no schema is stored because the table was never opened; `UpdateConditionNotSatisfied` after too many conflicts; any error from the
     /// store.
     pub async fn rebuild<I: Index<Entity = E>>(&self) -> Result<()> {
-        let (note, start) = (note(I::SCHEMA.name), self.new_start());
-        self.note(|layout| fence::restart(layout, &note, &start)).await.map(drop)
+        let (note, pass) = (note(I::SCHEMA.name), self.retry.runtime().random());
+        self.note(|layout| fence::restart(layout, &note, pass)).await.map(drop)
     }
+}
 
-    /// Returns the first resume position of a new pass over the rows. It contains a random pass identifier.
-    fn new_start(&self) -> String {
-        fence::new_pass(&Pass::start().to_string(), self.retry.runtime().random())
-    }
-
-    /// Changes the stored index states, and updates the states that the handle has cached.
-    pub(super) async fn note(&self, change: impl Fn(&mut SchemaRecord)) -> Result<SchemaRecord> {
+impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
+    /// Changes the schema record, and updates the index states that the handle has cached.
+    pub(crate) async fn note(&self, change: impl Fn(&mut SchemaRecord)) -> Result<SchemaRecord> {
         let layout = self.table.update_schema_record(change).await?;
         self.index_states().learn::<E>(&layout);
         Ok(layout)

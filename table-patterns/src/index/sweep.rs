@@ -7,6 +7,7 @@ mod rows;
 
 use std::sync::OnceLock;
 
+use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch};
 use table_core::index::{IndexEntry, IndexOf};
@@ -46,9 +47,11 @@ use crate::position::{PageAt, Position};
 /// }
 /// assert_eq!(title(Phase::Rows), "rows of the index");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Comparing each index row with its entities.
+    #[default]
     Rows,
     /// Comparing each entity with its index rows.
     Entities,

@@ -1,4 +1,4 @@
-//! Large entity errors: content given twice, slow uploads, and invalid blob addresses.
+//! Large entity errors: content given twice, and invalid blob addresses.
 
 use table_core::Fault;
 
@@ -8,10 +8,6 @@ use table_core::Fault;
 pub(super) enum LargeFault {
     #[error("the write passes content for the same blob twice; pass it once")]
     TwoContents,
-    #[error(
-        "the upload took more than half of the grace period, and the collector could remove the blob; set a longer grace period"
-    )]
-    Slow,
     #[error("`set` needs content for at least one blob")]
     NoContent,
     #[error(
@@ -32,7 +28,4 @@ pub(super) enum LargeFault {
          the field to `None`"
     )]
     MayBeRemoved,
-    #[error("`{folder}` is not a valid part of a blob name")]
-    #[fault(InvalidInput)]
-    Folder { folder: String, source: object_store::path::Error },
 }

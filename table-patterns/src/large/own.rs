@@ -70,7 +70,7 @@ fn address_in_row<E>(row: &Row, blob: Blob<E>) -> Result<Option<BlobRef>> {
 /// Returns `true` if a blob was uploaded for the entity with the given key. Ignores the prefix of the blob's name.
 pub(super) fn is_of(blob: &BlobRef, key: &EntityKey) -> bool {
     let mut names = blob.path().rsplit('/').skip(1);
-    let [partition, row] = segments(key);
+    let [partition, row] = [key.partition_key.as_str(), key.row_key.as_str()].map(encode);
     names.next() == Some(row.as_str()) && names.next() == Some(partition.as_str())
 }
 
@@ -82,9 +82,4 @@ fn is_new(blob: &BlobRef, now: u64) -> bool {
         (Some(Ok(born)), Some(Ok(grace))) => now.saturating_sub(born) <= grace / 2,
         _ => false,
     }
-}
-
-/// Encodes a key as two segments of a blob name.
-pub(super) fn segments(key: &EntityKey) -> [String; 2] {
-    [key.partition_key.as_str(), key.row_key.as_str()].map(encode)
 }

@@ -5,28 +5,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use object_store::ObjectStore;
-use object_store::path::Path;
+use table_core::Table;
 use table_core::clock::Clock;
-use table_core::name::TableName;
-use table_core::{Error, Result, Table};
 
-use crate::blob::{BlobFolder, decode, encode};
+use crate::blob::{BlobKind, BlobStore, PART};
 use crate::entities::{Entities, NoOutbox};
 use crate::large::Large;
-use crate::large::fault::LargeFault;
 use crate::large::own::OwnBlobs;
 
-/// The default size of an upload part, in bytes. It exceeds 5 MiB, the highest minimum part size of any blob store.
-const PART: usize = 8 << 20;
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// The blobs of entities.
+static VALUES: BlobKind = BlobKind { folder: "blobs", row_in: None };
 
 /// A handle to a table whose entities store values in blobs. See [the pattern](crate::large).
 pub struct LargeTable<E, S, O = NoOutbox> {
     pub(super) table: Entities<E, S, O>,
-    pub(super) blobs: Arc<dyn ObjectStore>,
-    prefix: String,
+    pub(crate) store: BlobStore,
     pub(super) clock: Clock,
-    pub(super) grace: Duration,
     pub(super) part: usize,
 }
 
@@ -37,10 +31,9 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     /// table in another table store, whose collector would remove this table's blobs.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>, blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
-        let prefix = prefix.trim_matches('/').to_owned();
         let clock = Clock::default();
         let table = entities.into().with_contributor(OwnBlobs { clock: clock.clone() });
-        Self { table, blobs, prefix, clock, grace: DAY, part: PART }
+        Self { table, store: BlobStore::new(&VALUES, blobs, prefix), clock, part: PART }
     }
 
     /// Sets the grace period, for which a blob is kept after its last reference has been removed. The default is one day. An upload may take at most half of
@@ -49,7 +42,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     /// The names of this handle's blobs contain the grace period. A collector with a shorter period therefore keeps these blobs for the full period.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
-        Self { grace, ..self }
+        Self { store: self.store.with_grace(grace), ..self }
     }
 
     /// Sets the size of each upload part in bytes, at least 1. The default is 8 MiB. An upload holds one part in memory. Some stores require parts of at least
@@ -78,44 +71,8 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     pub const fn entities(&self) -> &Entities<E, S, O> {
         &self.table
     }
-
-    /// Returns a function that maps a table to the folder of its blobs.
-    pub(crate) fn blob_folders(
-        &self,
-    ) -> impl Fn(&TableName) -> Result<BlobFolder> + Send + Sync + use<E, S, O> {
-        let (blobs, prefix) = (Arc::clone(&self.blobs), self.prefix.clone());
-        move |table| {
-            let (values, marks) = (folder(&prefix, "blobs", table)?, folder(&prefix, "orphans", table)?);
-            Ok(BlobFolder {
-                blobs: Arc::clone(&blobs),
-                values,
-                marks,
-                encode,
-                decode,
-                // The names of these blobs contain complete entity keys. The partition need not be read from their content.
-                partition_in: |_| Ok(None),
-                is_bound: false,
-            })
-        }
-    }
-
-    /// Returns the grace period in ticks.
-    pub(super) fn grace_ticks(&self) -> u64 {
-        u64::try_from(self.grace.as_nanos() / 100).unwrap_or(u64::MAX)
-    }
-
-    /// Returns the folder for the table's blobs (`blobs`) or for the markers of its orphans (`orphans`).
-    pub(super) fn folder(&self, kind: &str) -> Result<Path> {
-        folder(&self.prefix, kind, self.table().name()?)
-    }
 }
 
-/// Returns the folder for a table's blobs (`blobs`) or for the markers of its orphans (`orphans`).
-fn folder(prefix: &str, kind: &str, table: &TableName) -> Result<Path> {
-    let folder = format!("{prefix}/{kind}/{}", encode(table.as_str()));
-    Path::parse(&folder).map_err(|source| Error::of(LargeFault::Folder { folder, source }))
-}
+debug_fields!([E, S: fmt::Debug, O: fmt::Debug] LargeTable[E, S, O] { table, store, .. });
 
-debug_fields!([E, S: fmt::Debug, O: fmt::Debug] LargeTable[E, S, O] { table, blobs, prefix, grace, .. });
-
-clone_fields!([E, S: Clone, O: Clone] LargeTable[E, S, O] { table, blobs, prefix, clock, grace, part });
+clone_fields!([E, S: Clone, O: Clone] LargeTable[E, S, O] { table, store, clock, part });

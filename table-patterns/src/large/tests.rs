@@ -126,7 +126,7 @@ fn pat_large_1_the_layout_matches_the_catalogue() {
     let random = &blob.path()[blob.path().len() - 32..];
     insta::assert_snapshot!(
         blob.to_string().replace(random, "…"),
-        @"photos/blobs/=45mployees/=53ales/000223/0635338512000000000_864000000000_… 20 b852bbce"
+        @"photos/blobs/employees/=53ales/000223/0635338512000000000_864000000000_… 20 b852bbce"
     );
     assert_eq!(scene.blobs.names(), [blob.path()]);
 }

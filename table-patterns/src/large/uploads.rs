@@ -1,36 +1,28 @@
 //! Blob uploads of one entity write. They precede the write, and are removed if the write has definitely failed.
 
-use object_store::ObjectStoreExt;
-use object_store::path::Path;
 use table_core::key::EntityKey;
 use table_core::{Error, Result};
-use uuid::Uuid;
 
-use crate::blob::upload;
+use crate::blob::Upload;
 use crate::large::fault::LargeFault;
-use crate::large::own::segments;
 use crate::large::{Blob, BlobRef, Content, Large, LargeTable};
 
 /// The blobs uploaded for one write.
-pub(super) struct Uploads<E> {
-    /// The time, in ticks, at which the first upload started.
-    born: u64,
-    blobs: Vec<(Blob<E>, BlobRef, Path)>,
-}
+pub(super) struct Uploads<E>(Vec<(Blob<E>, BlobRef, Upload)>);
 
 impl<E> Uploads<E> {
     pub(super) fn is_empty(&self) -> bool {
-        self.blobs.is_empty()
+        self.0.is_empty()
     }
 
     /// Returns the uploaded blobs, with their new addresses.
     pub(super) fn addresses(&self) -> impl Iterator<Item = (Blob<E>, &BlobRef)> {
-        self.blobs.iter().map(|(blob, address, _)| (*blob, address))
+        self.0.iter().map(|(blob, address, _)| (*blob, address))
     }
 
     /// Returns `true` if new content has been uploaded for the blob.
     pub(super) fn has(&self, blob: Blob<E>) -> bool {
-        self.blobs.iter().any(|(uploaded, ..)| uploaded.property() == blob.property())
+        self.0.iter().any(|(uploaded, ..)| uploaded.property() == blob.property())
     }
 }
 
@@ -43,11 +35,11 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     ) -> Result<Uploads<E>> {
         let contents: Vec<_> = contents.into_iter().collect();
         self.check_contents(&contents)?;
-        let mut uploads = Uploads { born: self.clock.now(), blobs: Vec::with_capacity(contents.len()) };
+        let (folder, born) = (self.store.folder(self.table().name()?)?, self.clock.now());
+        let mut uploads = Uploads(Vec::with_capacity(contents.len()));
         for Content { blob, stream } in contents {
-            let path = self.new_name(key, uploads.born)?;
-            match upload(self.blobs.as_ref(), path.clone(), self.part, stream).await {
-                Ok(address) => uploads.blobs.push((blob, address, path)),
+            match folder.upload(key, born, self.part, stream).await {
+                Ok((address, upload)) => uploads.0.push((blob, address, upload)),
                 Err(error) => {
                     self.take_back(&uploads).await;
                     return Err(error);
@@ -70,10 +62,12 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
 
     /// Checks that the uploads took at most half of the grace period. After that time, the collector may have removed the blobs.
     pub(super) fn in_time(&self, uploads: &Uploads<E>) -> Result<()> {
-        if self.clock.now().saturating_sub(uploads.born) > self.grace_ticks() / 2 {
-            return Err(self.refuse(LargeFault::Slow));
-        }
-        Ok(())
+        let now = self.clock.now();
+        uploads
+            .0
+            .iter()
+            .try_for_each(|(.., upload)| self.store.check_age(upload, now))
+            .map_err(|error| self.here(error))
     }
 
     /// Returns the outcome of the entity's write. If the write has definitely failed, first removes the uploaded blobs.
@@ -89,21 +83,17 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
 
     /// Removes the uploaded blobs, to which no entity refers. If this fails, the collector removes them later.
     async fn take_back(&self, uploads: &Uploads<E>) {
-        for (.., path) in &uploads.blobs {
-            let _ = self.blobs.delete(path).await;
+        for (.., upload) in &uploads.0 {
+            self.store.discard(upload).await;
         }
     }
 
-    /// Returns a unique name for a new blob of the entity. The name contains this handle's grace period, so collectors with a shorter period also wait for the
-    /// full period.
-    fn new_name(&self, key: &EntityKey, born: u64) -> Result<Path> {
-        let [partition, row] = segments(key);
-        let name = format!("{born:019}_{}_{}", self.grace_ticks(), Uuid::new_v4().simple());
-        Ok(self.folder("blobs")?.join(partition).join(row).join(name))
+    pub(super) fn refuse(&self, fault: LargeFault) -> Error {
+        self.here(Error::of(fault))
     }
 
-    pub(super) fn refuse(&self, fault: LargeFault) -> Error {
-        let error = Error::of(fault);
+    /// Adds the name of the table to an error.
+    fn here(&self, error: Error) -> Error {
         match self.table().name() {
             Ok(name) => error.with_table(name.as_str()),
             Err(_) => error,

@@ -97,7 +97,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         if !is_of(address, &entity.key_of()?) {
             return Err(self.refuse(LargeFault::ReadsOthersBlob).with_property(blob.property()));
         }
-        LargeReader::open(self.blobs.as_ref(), address).await.map(Some)
+        LargeReader::open(self.store.blobs.as_ref(), address).await.map(Some)
     }
 
     /// Uploads contents, and then writes the entity. If `if_match` is `None`, inserts the entity; otherwise, replaces it.

@@ -15,30 +15,31 @@
 //! the partition active until it expires.
 
 mod chosen;
+mod entry;
 pub(crate) mod kept;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use table_core::etag::{ETag, IfMatch};
+use table_core::Result;
+use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, KeyRange, Query, Select, TextRange};
-use table_core::row::{Row, RowView, RowWriter};
+use table_core::row::RowWriter;
 use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
-use table_core::{Error, Result, ValueRef};
 
 use crate::omitted::Unreadable;
-use crate::outbox::fault::OutboxFault;
-use crate::outbox::registry::kept::KeptRow;
 use crate::outbox::rows::alone;
 use crate::paging::{Pages, none_if_missing};
 
 pub(crate) use chosen::chosen;
+pub(crate) use entry::{Entry, is_erased};
+use entry::{Mark, entry, marked, registration};
 
 /// The partition of the registry table that contains the seal keys. Partitions of registrations have names in a different format, so their names cannot clash
 /// with this one.
@@ -70,42 +71,6 @@ impl Registered {
     pub(crate) fn assume(&self, table: &TableName, partition_key: &PartitionKey) {
         let id = (table.folded().to_owned(), partition_key.as_str().to_owned());
         self.assumed.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
-    }
-}
-
-/// A registry row: a registered partition.
-#[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    pub(crate) table: TableName,
-    pub(crate) partition_key: PartitionKey,
-    key: EntityKey,
-    etag: ETag,
-    registered: u64,
-    /// `true` if the partition is marked as quiet.
-    pub(crate) is_quiet: bool,
-    /// `true` if the partition is marked as erased.
-    pub(crate) is_erased: bool,
-    /// The rows that keep the partition active while the bearers of grants may write to it.
-    kept: Vec<KeptRow>,
-}
-
-/// A mark on a registered partition.
-#[derive(Clone, Copy, Debug)]
-enum Mark {
-    Quiet,
-    Erased,
-}
-
-impl Mark {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Quiet => "Quiet",
-            Self::Erased => "Erased",
-        }
-    }
-
-    fn is_in(self, row: RowView<'_>) -> bool {
-        matches!(row.find(self.name(), &mut 0), Ok(Some(ValueRef::Boolean(true))))
     }
 }
 
@@ -141,13 +106,13 @@ pub(crate) async fn register<S: TableStore>(
     Ok(())
 }
 
-/// Registers a partition and removes its marks, even if this process has already registered it within the last hour.
+/// Registers a partition and removes its marks, even if this process has already registered it within the last hour. The expiry of its grants is unchanged.
 pub(crate) async fn renew<S: TableStore>(
     store: &S,
     table: &TableName,
     partition_key: &PartitionKey,
 ) -> Result<()> {
-    let kind = OperationKind::InsertOrReplace(entry_row(table, None));
+    let kind = OperationKind::InsertOrMerge(registration(table, None));
     put(store, REGISTRY, &key_of(table, partition_key)?, kind).await
 }
 
@@ -167,15 +132,6 @@ pub(crate) async fn put<S: TableStore>(
         }
         outcome => outcome.map(drop),
     }
-}
-
-fn entry_row(table: &TableName, mark: Option<Mark>) -> Row {
-    let mut writer = RowWriter::with_capacity(2);
-    writer.property("Table", ValueRef::String(table.as_str()));
-    if let Some(mark) = mark {
-        writer.property(mark.name(), ValueRef::Boolean(true));
-    }
-    writer.finish()
 }
 
 /// Writes a row and reads its Timestamp. Returns this Timestamp, the store's time, in ticks.
@@ -210,36 +166,20 @@ pub(crate) async fn each<S: TableStore>(
     Ok(skipped)
 }
 
-fn entry(row: EntityRef<'_>) -> Result<Entry> {
-    let Some(ValueRef::String(table)) = row.row.find("Table", &mut 0)? else {
-        return Err(Error::of(OutboxFault::Registry));
-    };
-    Ok(Entry {
-        table: TableName::new(table)?,
-        partition_key: PartitionKey::new(row.row_key)?,
-        key: EntityKey::new(row.partition_key, row.row_key)?,
-        etag: row.etag(),
-        registered: row.row.timestamp(),
-        is_quiet: Mark::Quiet.is_in(row.row),
-        is_erased: Mark::Erased.is_in(row.row),
-        kept: Vec::new(),
-    })
-}
-
-/// Returns `true` if a partition is not marked as quiet and was last registered at least two hours ago.
+/// Returns `true` if a partition is not marked as quiet, was last registered at least two hours ago, and its grants expired at least two hours ago.
 pub(crate) fn may_be_quiet(entry: &Entry, now: u64) -> bool {
-    !entry.is_quiet && now.saturating_sub(entry.registered) >= ticks_of(ACTIVE)
+    !entry.is_quiet && now.saturating_sub(entry.registered.max(entry.until)) >= ticks_of(ACTIVE)
 }
 
-/// Marks a partition without pending rows as quiet if it was last registered at least two hours ago. Returns `true` if it was marked. `now` must be the store's
-/// time: with a fast local clock, partitions would be marked while writers still rely on their registrations.
+/// Marks a partition without pending rows as quiet if it was last registered at least two hours ago and its grants expired at least two hours ago. Returns
+/// `true` if it was marked. `now` must be the store's time. With a fast local clock, partitions are marked while writers still rely on their registrations.
 ///
 /// The write is conditional on the registry row's `ETag`. A partition that is registered again at the same time is therefore not marked.
 pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {
     if !may_be_quiet(entry, now) {
         return Ok(false);
     }
-    let row = entry_row(&entry.table, Some(Mark::Quiet));
+    let row = marked(&entry.table, Mark::Quiet);
     change(store, entry, |etag| OperationKind::Replace(row, etag)).await
 }
 
@@ -248,8 +188,8 @@ pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64
 /// The write is conditional on the registry row's `ETag`. It therefore does not overwrite the mark of a concurrent erasure.
 pub(crate) async fn unmark<S: TableStore>(store: &S, entry: &Entry) -> Result<()> {
     if entry.is_quiet {
-        let row = entry_row(&entry.table, None);
-        change(store, entry, |etag| OperationKind::Replace(row, etag)).await?;
+        let row = registration(&entry.table, None);
+        change(store, entry, |etag| OperationKind::Merge(row, etag)).await?;
     }
     Ok(())
 }
@@ -271,18 +211,13 @@ async fn change_row<S: TableStore>(store: &S, key: &EntityKey, kind: OperationKi
     }
 }
 
-/// Returns `true` if a registry row is marked as erased.
-pub(crate) fn is_erased(row: RowView<'_>) -> bool {
-    Mark::Erased.is_in(row)
-}
-
-/// Marks a registered partition as erased. Returns `false` if it is not registered.
+/// Marks a registered partition as erased. Grants no longer keep it active. Returns `false` if it is not registered.
 pub(crate) async fn mark_erased<S: TableStore>(
     store: &S,
     table: &TableName,
     partition_key: &PartitionKey,
 ) -> Result<bool> {
-    let kind = OperationKind::Replace(entry_row(table, Some(Mark::Erased)), IfMatch::Any);
+    let kind = OperationKind::Replace(marked(table, Mark::Erased), IfMatch::Any);
     let transaction = alone(&key_of(table, partition_key)?, kind, store.capabilities().limits)?;
     match store.submit(&TableName::new(REGISTRY)?, transaction).await {
         Err(error) if error.is_not_found() => Ok(false),

@@ -20,6 +20,14 @@ fn ranges(groups: &[&str]) -> Vec<KeyRange> {
         .collect()
 }
 
+fn text(position: &Position) -> String {
+    serde_json::to_string(position).unwrap()
+}
+
+fn parsed(text: &str) -> Position {
+    serde_json::from_str(text).unwrap()
+}
+
 /// Reads the ranges page by page, parsing the position before each page, until `pages` pages have been read. Returns the rows, the next position, and the
 /// number of restarts.
 fn read(
@@ -34,14 +42,14 @@ fn read(
         let Some(at) = next.take() else { break };
         let query = |keys| Query { top: Some(1), ..Query::new(keys) };
         let PageAt { page, next: following, is_restart, .. } =
-            block_on(Position::read(&at).page((engine, &table), ranges, query)).unwrap();
+            block_on(parsed(&at).page((engine, &table), ranges, query)).unwrap();
         restarts += usize::from(is_restart);
         found.extend(
             page.rows
                 .iter()
                 .map(|row| format!("{}{}", row.partition_key, row.row_key.trim_start_matches('0'))),
         );
-        next = following.map(|next| next.to_string());
+        next = following.map(|next| text(&next));
     }
     (found, next, restarts)
 }
@@ -55,7 +63,7 @@ fn a_position_continues_in_its_ranges_and_starts_again_in_others() {
     }
     let all = ["a1", "a2", "b1", "c1", "c2"];
     let list = ranges(&["a", "b", "c"]);
-    let start = Position::default().to_string();
+    let start = text(&Position::default());
     assert_eq!(read(&engine, &list, &start, 20).0, all);
     for pages in 1..7 {
         let (found, next, restarts) = read(&engine, &list, &start, pages);
@@ -73,9 +81,8 @@ fn a_position_continues_in_its_ranges_and_starts_again_in_others() {
             assert_eq!(read(&engine, &others, &next, 20), (expected, None, 1), "{next}");
         }
     }
-    for other in ["", "1 ", "1 x 00", "9  00", "-1  0", "2  zz"] {
-        assert_eq!(read(&engine, &list, other, 20).0, all, "{other}");
-    }
+    let other = text(&Position { range: 9, from: None, ranges: 0 });
+    assert_eq!(read(&engine, &list, &other, 20).0, all);
 }
 
 #[test]
@@ -89,7 +96,7 @@ fn a_pass_starts_again_if_the_table_is_created_again() {
         }
     };
     fill();
-    let (_, next, _) = read(&engine, &list, &Position::default().to_string(), 2);
+    let (_, next, _) = read(&engine, &list, &text(&Position::default()), 2);
     block_on(open().delete_table()).unwrap();
     fill();
     let expected = ["a1", "a2", "a3"].map(str::to_owned).to_vec();

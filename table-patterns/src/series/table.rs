@@ -4,7 +4,6 @@ use std::fmt;
 
 use table_core::entity::Versioned;
 use table_core::etag::ETag;
-use table_core::key::EntityKey;
 use table_core::property::{self, Property};
 use table_core::query::Select;
 use table_core::retry::Retry;
@@ -79,7 +78,8 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     /// # Errors
     /// `OutOfRangeInput` if the slot does not exist; `EntityMismatch` if it has a value of a different type; any error from a point query.
     pub async fn get_slot(&self, key: Selection<E, Point>, slot: usize) -> Result<Option<E::Value>> {
-        let (name, key) = (self.name(slot)?, key.into_key()?);
+        let (name, key) =
+            (slot_name::<E>(slot).map_err(|error| self.entities.in_table(error))?, key.into_key()?);
         let table = self.table().name()?;
         let found = self.table().store().get(table, &key, &Select::names([name])).await?;
         let Some(found) = found else { return Ok(None) };
@@ -113,17 +113,8 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         entity: &E,
         values: impl IntoIterator<Item = (usize, E::Value)>,
     ) -> Result<ETag> {
-        let mut named: Vec<(&str, E::Value)> = Vec::new();
-        for (slot, value) in values {
-            let name = self.name(slot)?;
-            named.retain(|(earlier, _)| *earlier != name);
-            named.push((name, value));
-        }
+        let named = named_slots::<E>(values).map_err(|error| self.entities.in_table(error))?;
         self.entities.merge_or_insert(entity, (&only_slots(&named)?, &with_slots(entity, &named)?)).await
-    }
-
-    fn name(&self, slot: usize) -> Result<&'static str> {
-        slot_name::<E>(slot).map_err(|error| self.entities.in_table(error))
     }
 }
 
@@ -155,20 +146,21 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     {
         let mut names = Vec::with_capacity(by.len());
         for (slot, _) in by {
-            let name = self.name(*slot)?;
+            let name = slot_name::<E>(*slot).map_err(|error| self.entities.in_table(error))?;
             if names.contains(&name) {
                 return Err(self.entities.in_table(Error::of(SeriesFault::Twice(*slot))));
             }
             names.push(name);
         }
         let key = entity.key_of()?;
-        let mut sums = Vec::new();
+        let mut added = Vec::new();
         let written = self
             .entities
             .write(&key, true, None, |current| {
                 let stored = current.as_ref().and_then(|current| current.stored.as_ref());
-                sums = self.sums(&key, stored, &names, by)?;
-                let slots: Vec<_> = names.iter().copied().zip(sums.iter().copied()).collect();
+                let (slots, sums) =
+                    add_to_slots::<E>(stored, by).map_err(|error| self.entities.here(error, &key))?;
+                added = sums;
                 let (changed, whole) = (only_slots(&slots)?, with_slots(entity, &slots)?);
                 let write =
                     self.entities.plan_merge_or_insert(&key, current.as_ref(), (entity, &changed, &whole))?;
@@ -176,34 +168,10 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
             })
             .await;
         match written {
-            Ok(_) => Ok(sums),
+            Ok(_) => Ok(added),
             Err(error) if error.rule() == Some("CON-3") => Err(error.with_rule("PAT-SER-3")),
             Err(error) => Err(error),
         }
-    }
-
-    /// Adds the increments to the stored values of slots. Returns the sums.
-    fn sums(
-        &self,
-        key: &EntityKey,
-        stored: Option<&Row>,
-        names: &[&'static str],
-        by: &[(usize, E::Value)],
-    ) -> Result<Vec<E::Value>>
-    where
-        E::Value: SlotNumber,
-    {
-        let sum = |(name, (_, more)): (&&'static str, &(usize, E::Value))| {
-            let stored = match stored {
-                Some(stored) => property::read::<Option<E::Value>>(stored.view(), name, &mut 0)?,
-                None => None,
-            };
-            stored
-                .unwrap_or(E::Value::ZERO)
-                .sum(*more)
-                .ok_or_else(|| self.entities.here(Error::of(SeriesFault::Sum).with_property(name), key))
-        };
-        names.iter().zip(by).map(sum).collect()
     }
 }
 
@@ -218,14 +186,56 @@ impl<E: Series, S: TableStore + Clone, O> SeriesTable<E, S, O> {
 ///
 /// # Errors
 /// `OutOfRangeInput` if the slot does not exist.
-pub(crate) fn slot_name<E: Series>(slot: usize) -> Result<&'static str> {
+fn slot_name<E: Series>(slot: usize) -> Result<&'static str> {
     const { check_slots::<E>(E::SLOTS, 0) }
     E::SLOTS.get(slot).copied().ok_or_else(|| no_slot(slot, E::SLOTS))
 }
 
-/// Returns the error for a sum that the slot's type cannot represent.
-pub(crate) fn sum_overflow(name: &str) -> Error {
-    Error::of(SeriesFault::Sum).with_property(name)
+/// Returns the property names of slots, with their values. If a slot is given twice, the last value is used.
+///
+/// # Errors
+/// `OutOfRangeInput` if a slot does not exist.
+pub(crate) fn named_slots<E: Series>(
+    values: impl IntoIterator<Item = (usize, E::Value)>,
+) -> Result<Vec<(&'static str, E::Value)>> {
+    let mut named: Vec<(&str, E::Value)> = Vec::new();
+    for (slot, value) in values {
+        let name = slot_name::<E>(slot)?;
+        named.retain(|(earlier, _)| *earlier != name);
+        named.push((name, value));
+    }
+    Ok(named)
+}
+
+/// The new values of slots by their property names, and the sums in the order of the increments.
+type Sums<V> = (Vec<(&'static str, V)>, Vec<V>);
+
+/// Adds numbers to the stored values of slots. An empty slot counts as zero. Later numbers for the same slot build on the sums of earlier ones.
+///
+/// # Errors
+/// `OutOfRangeInput` if a slot does not exist, or if its type cannot represent the sum.
+pub(crate) fn add_to_slots<E: Series>(
+    stored: Option<&Row>,
+    by: &[(usize, E::Value)],
+) -> Result<Sums<E::Value>>
+where
+    E::Value: SlotNumber,
+{
+    let (mut slots, mut sums): Sums<E::Value> = (Vec::with_capacity(by.len()), Vec::with_capacity(by.len()));
+    for (slot, more) in by {
+        let name = slot_name::<E>(*slot)?;
+        let before = match (slots.iter().find(|(known, _)| *known == name), stored) {
+            (Some((_, sum)), _) => Some(*sum),
+            (None, Some(stored)) => property::read::<Option<E::Value>>(stored.view(), name, &mut 0)?,
+            (None, None) => None,
+        };
+        let sum = before.unwrap_or(E::Value::ZERO).sum(*more);
+        let sum = sum.ok_or_else(|| Error::of(SeriesFault::Sum).with_property(name))?;
+        slots.retain(|(known, _)| *known != name);
+        slots.push((name, sum));
+        sums.push(sum);
+    }
+    Ok((slots, sums))
 }
 
 /// Returns a row for a merge. It contains only the given slots.

@@ -12,15 +12,13 @@ use table_core::name::TableName;
 use table_core::query::EntityRef;
 use table_core::{Error, Result};
 
-use crate::blob::{BlobFolder, BlobRef, BlobWriter, InBlobs, begins_with, hashed_beginning, split};
+use crate::blob::{BlobFolder, BlobRef, BlobWriter, InBlobs, PART, begins_with, hashed_beginning};
 use crate::tenant::Tenant;
 use crate::tenant::fault::TenantFault;
 use crate::tenant::partitions::Partitions;
 
 /// The maximum number of blobs listed at a time for deletion.
 const LISTED: usize = 1_000;
-/// The part size of an upload. It exceeds 5 MiB, the highest minimum part size required by any blob store.
-const PART: usize = 8 << 20;
 
 impl Tenant {
     /// Checks that the tenant's partitions have no blobs. This includes the folders of tables that do not exist in the table store, because their blobs may
@@ -71,27 +69,25 @@ pub(super) struct BlobCount {
 }
 
 impl BlobFolder {
-    /// Returns `true` if both values are the same folder of one blob store, ignoring case differences in the table's name.
+    /// Returns `true` if both values are the same folder of one blob store.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        let blob = other.values.clone().join("blob");
-        Arc::ptr_eq(&self.blobs, &other.blobs) && split(blob.as_ref(), &self.values).is_some()
+        Arc::ptr_eq(&self.store.blobs, &other.store.blobs) && self.values == other.values
     }
 
     /// Returns `true` if the blob's name contains the key of `row`. Index rows also contain the blob's address, but have different keys.
     pub(super) fn is_of(&self, blob: &BlobRef, row: EntityRef<'_>) -> bool {
-        let [partition, row] = [row.partition_key, row.row_key].map(self.encode);
-        split(blob.path(), &self.values)
-            .is_some_and(|(_, rest)| rest.starts_with(&format!("{partition}/{row}/")))
+        let [partition, row] = [row.partition_key, row.row_key].map(|text| self.store.kind.encode(text));
+        self.name_in(blob.path()).is_some_and(|name| name.starts_with(&format!("{partition}/{row}/")))
     }
 
     /// Returns the segment of a blob's name that encodes the PartitionKey; `None` if the name has a different format.
     pub(super) fn segment_of<'b>(&self, blob: &'b str) -> Option<&'b str> {
-        split(blob, &self.values)?.1.split('/').next()
+        self.name_in(blob)?.split('/').next()
     }
 
     /// Returns the PartitionKey in a blob's name; `None` if the name has a different format, or contains only a hash of the PartitionKey.
     pub(super) fn partition_of(&self, blob: &str) -> Option<String> {
-        (self.decode)(self.segment_of(blob)?)
+        self.store.kind.decode(self.segment_of(blob)?)
     }
 
     /// Returns the name of a blob after its partition has been renamed; `None` if the name has a different format.
@@ -106,19 +102,18 @@ impl BlobFolder {
         if from == to {
             return Ok(Some(blob.to_owned()));
         }
-        if self.is_bound {
+        if self.store.kind.row_in.is_some() {
             return Err(Error::of(TenantFault::Bound(blob.to_owned())));
         }
-        let segment = |partition_key: &PartitionKey| (self.encode)(partition_key.as_str());
-        let Some((folder, rest)) = split(blob, &self.values) else { return Ok(None) };
-        let rest = rest.strip_prefix(&format!("{}/", segment(from)));
-        Ok(rest.map(|rest| format!("{folder}/{}/{rest}", segment(to))))
+        let segment = |partition_key: &PartitionKey| self.store.kind.encode(partition_key.as_str());
+        let rest = self.name_in(blob).and_then(|name| name.strip_prefix(&format!("{}/", segment(from))));
+        Ok(rest.map(|rest| format!("{}/{}/{rest}", self.values, segment(to))))
     }
 
     /// Returns the names of the tables that have a blob folder next to this one.
     pub(super) async fn tables(&self) -> Result<Vec<TableName>> {
         let parent = self.values.parent().unwrap_or_default();
-        let found = self.blobs.list_with_delimiter(Some(&parent)).await.in_blob(&parent)?;
+        let found = self.store.blobs.list_with_delimiter(Some(&parent)).await.in_blob(&parent)?;
         let table = |folder: Path| self.table_of(folder.join("blob").as_ref());
         Ok(found.common_prefixes.into_iter().filter_map(table).collect())
     }
@@ -133,7 +128,7 @@ impl BlobFolder {
             None
         } else {
             let options = GetOptions { range: Some(range.into()), ..GetOptions::default() };
-            Some(self.blobs.get_opts(&path, options).await)
+            Some(self.store.blobs.get_opts(&path, options).await)
         };
         // A store may refuse a range that begins after the end of the blob.
         let size = match &found {
@@ -152,7 +147,7 @@ impl BlobFolder {
 
     /// Returns the size of a blob in bytes; `None` if it does not exist.
     async fn size(&self, path: &Path) -> Result<Option<u64>> {
-        match self.blobs.head(path).await {
+        match self.store.blobs.head(path).await {
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             meta => meta.in_blob(path).map(|meta| Some(meta.size)),
         }
@@ -161,13 +156,11 @@ impl BlobFolder {
     /// Counts the blobs in the given partitions.
     pub(super) async fn count(&self, partitions: &[Partitions]) -> Result<BlobCount> {
         let mut count = BlobCount::default();
-        for (values, _) in self.spellings().await? {
-            for folder in self.folders(&values, partitions).await? {
-                let mut listing = self.blobs.list(Some(&folder));
-                while let Some(meta) = listing.try_next().await.in_blob(&folder)? {
-                    count.blobs += 1;
-                    count.bytes += meta.size;
-                }
+        for folder in self.folders(&self.values, partitions).await? {
+            let mut listing = self.store.blobs.list(Some(&folder));
+            while let Some(meta) = listing.try_next().await.in_blob(&folder)? {
+                count.blobs += 1;
+                count.bytes += meta.size;
             }
         }
         Ok(count)
@@ -176,18 +169,16 @@ impl BlobFolder {
     /// Deletes the blobs in the given partitions, including blobs that no entity references. Returns the number of deleted blobs.
     pub(super) async fn erase(&self, partitions: &[Partitions]) -> Result<u64> {
         let mut erased = 0;
-        for (values, marks) in self.spellings().await? {
-            // IMPORTANT: the marks are deleted first. Finding out whether a folder belongs to a partition may require the content of the folder's blobs, and
-            // marks have no content.
-            for folder in self.folders(&values, partitions).await? {
-                if let Some(partition) = folder.filename() {
-                    self.delete_all(&marks.clone().join(partition)).await?;
-                }
-                erased += self.delete_all(&folder).await?;
+        // IMPORTANT: the marks are deleted first. Finding out whether a folder belongs to a partition may require the content of the folder's blobs, and marks
+        // have no content.
+        for folder in self.folders(&self.values, partitions).await? {
+            if let Some(partition) = folder.filename() {
+                self.delete_all(&self.marks.clone().join(partition)).await?;
             }
-            for folder in self.folders(&marks, partitions).await? {
-                self.delete_all(&folder).await?;
-            }
+            erased += self.delete_all(&folder).await?;
+        }
+        for folder in self.folders(&self.marks, partitions).await? {
+            self.delete_all(&folder).await?;
         }
         Ok(erased)
     }
@@ -197,7 +188,7 @@ impl BlobFolder {
         let mut deleted = 0;
         loop {
             let mut some = Vec::new();
-            let mut listing = self.blobs.list(Some(folder));
+            let mut listing = self.store.blobs.list(Some(folder));
             while some.len() < LISTED {
                 let Some(meta) = listing.try_next().await.in_blob(folder)? else { break };
                 some.push(meta.location);
@@ -207,7 +198,7 @@ impl BlobFolder {
                 return Ok(deleted);
             }
             for path in some {
-                match self.blobs.delete(&path).await {
+                match self.store.blobs.delete(&path).await {
                     Err(object_store::Error::NotFound { .. }) => {}
                     deleted => deleted.in_blob(&path)?,
                 }
@@ -221,9 +212,9 @@ impl BlobFolder {
         let mut folders = Vec::new();
         for some in partitions {
             match some {
-                Partitions::Is(text) => folders.push(top.clone().join((self.encode)(text))),
+                Partitions::Is(text) => folders.push(top.clone().join(self.store.kind.encode(text))),
                 Partitions::Begin(prefix) => {
-                    let found = self.blobs.list_with_delimiter(Some(top)).await.in_blob(top)?;
+                    let found = self.store.blobs.list_with_delimiter(Some(top)).await.in_blob(top)?;
                     for folder in found.common_prefixes {
                         if self.begins(&folder, prefix).await? {
                             folders.push(folder);
@@ -243,19 +234,20 @@ impl BlobFolder {
     async fn begins(&self, folder: &Path, prefix: &str) -> Result<bool> {
         let segment = folder.filename().unwrap_or_default();
         let Some(beginning) = hashed_beginning(segment) else {
-            return Ok((self.decode)(segment).is_some_and(|text| text.starts_with(prefix)));
+            return Ok(self.store.kind.decode(segment).is_some_and(|text| text.starts_with(prefix)));
         };
         if let Some(begins) = begins_with(beginning, prefix) {
             return Ok(begins);
         }
-        let (mut listing, mut unreadable) = (self.blobs.list(Some(folder)), None);
+        let Some(row_in) = self.store.kind.row_in else { return Ok(false) };
+        let (mut listing, mut unreadable) = (self.store.blobs.list(Some(folder)), None);
         while let Some(meta) = listing.try_next().await.in_blob(folder)? {
-            let found = match self.blobs.get(&meta.location).await {
+            let found = match self.store.blobs.get(&meta.location).await {
                 Err(object_store::Error::NotFound { .. }) => continue,
                 found => found.in_blob(&meta.location)?,
             };
-            match (self.partition_in)(&found.bytes().await.in_blob(&meta.location)?) {
-                Ok(text) => return Ok(text.is_some_and(|text| text.starts_with(prefix))),
+            match row_in(&found.bytes().await.in_blob(&meta.location)?) {
+                Ok((_, row)) => return Ok(row.partition_key.as_str().starts_with(prefix)),
                 Err(error) => unreadable = Some(unknown_partition(&meta.location, error)),
             }
         }

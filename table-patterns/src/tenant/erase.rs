@@ -7,7 +7,7 @@ use table_core::etag::{ETag, IfMatch};
 use table_core::key::text::RESERVED;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
-use table_core::query::{EntityRef, KeyRange, Query, Select, TextRange};
+use table_core::query::{EntityRef, Query, Select, TextRange};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
@@ -16,7 +16,7 @@ use crate::deletion::delete_rows;
 use crate::feed::FEEDS;
 use crate::index::{EntriesLeft, Finding};
 use crate::omitted::{self, Unreadable, WholePage};
-use crate::outbox::registry::{self, REGISTRY, kept};
+use crate::outbox::registry::{self, REGISTRY};
 use crate::outbox::rows::Pending;
 use crate::outbox::{OUTBOX_PREFIX, POISON_PREFIX};
 use crate::paging::{Pages, none_if_missing};
@@ -136,8 +136,6 @@ impl Tenant {
                     let (found, skipped) = registered(place, registry, &table).await?;
                     (left.rows, left.skipped) = (left.rows + number(found.len()), left.skipped + skipped);
                 }
-                let (kept, skipped) = kept_rows(place, &table).await?;
-                (left.rows, left.skipped) = (left.rows + number(kept.len()), left.skipped + skipped);
             }
         }
         Ok(left)
@@ -173,8 +171,6 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<Option<(Table
         });
         let feeds = feeds.collect::<Result<_>>()?;
         erased.registrations += delete_rows((&place.store, &TableName::new(FEEDS)?), feeds).await?;
-        let (kept, _) = kept_rows(place, &table).await?;
-        delete(place, &TableName::new(REGISTRY)?, kept).await?;
         // IMPORTANT: the entry remains, because running writers rely on it. A sweep removes the entry later.
         for (partition_key, _) in registered(place, REGISTRY, &table).await?.0 {
             let is_marked = registry::mark_erased(&place.store, &table, &partition_key).await?;
@@ -324,18 +320,6 @@ async fn registered(
         }
     }
     Ok((found, skipped))
-}
-
-/// Returns the keys of the registry rows that keep the location's partitions active for sweeps, because grants were issued for these partitions.
-/// Also returns the number of such rows, of any location, whose keys are unknown.
-async fn kept_rows(place: &Place, table: &TableName) -> Result<(Vec<EntityKey>, u64)> {
-    let (mut keys, mut skipped, registry) = (Vec::new(), 0, TableName::new(REGISTRY)?);
-    for row_key in place.ranges() {
-        let range = KeyRange { row_key, ..kept::kept_rows(table) };
-        let add = |row: EntityRef<'_>| keys.push(EntityKey::new(row.partition_key, row.row_key));
-        skipped += registry::each(&place.store, &registry, range, add).await?;
-    }
-    Ok((keys.into_iter().collect::<Result<_>>()?, skipped))
 }
 
 /// Deletes rows regardless of their versions. Skips rows that no longer exist. Returns the number of deleted rows.

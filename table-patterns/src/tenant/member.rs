@@ -7,33 +7,18 @@ use futures_util::future::{self, BoxFuture};
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::operation::Operation;
-use table_core::query::{EntityRef, TextRange};
+use table_core::query::TextRange;
 use table_core::row::Row;
-use table_core::schema::EntitySchema;
 use table_core::table::{SchemaRecord, SchemaWatch};
 use table_core::{Error, Result};
 
 use crate::index::EntriesLeft;
 use crate::outbox::Step;
 use crate::tenant::lacking::Lacking;
+use crate::tenant::type_info::TypeInfo;
 
 /// An entity type registered for a tenant.
-pub(super) trait Member: Send + Sync {
-    /// Returns the schema of this type.
-    fn schema(&self) -> &'static EntitySchema;
-
-    /// Returns the schemas of all types in this type's entity set (the types declared to share its table).
-    fn others(&self) -> &'static [&'static EntitySchema];
-
-    /// Returns `true` if a row is an entity of this type.
-    fn owns(&self, row: EntityRef<'_>) -> bool;
-
-    /// Returns `true` if the key has this type's key format.
-    fn owns_key(&self, key: &EntityKey) -> bool;
-
-    /// Returns `true` if the row belongs to an index of this type in the entities' own partition.
-    fn has_index_row(&self, row: EntityRef<'_>) -> bool;
-
+pub(super) trait Member: TypeInfo + Send + Sync {
     /// Returns `true` if the key belongs to an index row of this type in another partition or table.
     fn has_remote_row(&self, _: &TableName, _: &EntityKey) -> bool {
         false
@@ -63,13 +48,6 @@ pub(super) trait Member: Send + Sync {
     ) -> BoxFuture<'a, Result<Option<Error>>> {
         future::ready(Ok(None)).boxed()
     }
-
-    /// Checks that an entity may be imported under the PartitionKey `to`. This is the case if neither the entity nor its index rows in the same partition
-    /// contain the old PartitionKey as a value.
-    ///
-    /// # Errors
-    /// `InvalidInput` if the entity cannot be stored under another PartitionKey without other changes.
-    fn check_moved(&self, key: &EntityKey, row: &Row, to: &PartitionKey) -> Result<()>;
 
     /// Returns `true` if entities of this type have rows in other partitions or tables.
     fn has_elsewhere(&self) -> bool {

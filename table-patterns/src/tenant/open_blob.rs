@@ -45,7 +45,7 @@ impl OpenBlob {
         }
         let writer = if from == self.written { self.writer.take() } else { None };
         let Some(mut writer) = writer else { return Ok(None) };
-        let blobs = self.folder.blobs.as_ref();
+        let blobs = self.folder.store.blobs.as_ref();
         if let Err(error) = writer.write(blobs, bytes).await {
             writer.abort().await;
             return Err(error);

@@ -5,17 +5,14 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use table_core::Result;
-use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
-use table_core::query::EntityRef;
-use table_core::row::Row;
-use table_core::schema::EntitySchema;
 use table_core::store::TableStore;
 use table_core::table::SchemaRecord;
 
 use crate::periods::{Period, PeriodTables, Periodic};
 use crate::tenant::member::Member;
-use crate::tenant::typed::{self, Typed};
+use crate::tenant::type_info::OfType;
+use crate::tenant::typed::Typed;
 
 /// The tables of an entity type with one table per period.
 pub(super) trait PeriodSource: Send + Sync {
@@ -53,27 +50,11 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodSource for InPeriods<E,
     }
 }
 
+impl<E: Periodic, S> OfType for InPeriods<E, S> {
+    type Entity = E;
+}
+
 impl<E: Periodic, S: TableStore + Clone + 'static> Member for InPeriods<E, S> {
-    fn schema(&self) -> &'static EntitySchema {
-        E::SCHEMA
-    }
-
-    fn others(&self) -> &'static [&'static EntitySchema] {
-        E::SET_SCHEMAS
-    }
-
-    fn owns(&self, row: EntityRef<'_>) -> bool {
-        typed::owns::<E>(row)
-    }
-
-    fn owns_key(&self, key: &EntityKey) -> bool {
-        typed::owns_key::<E>(key)
-    }
-
-    fn has_index_row(&self, row: EntityRef<'_>) -> bool {
-        typed::has_index_row::<E>(row)
-    }
-
     /// Creates the table of a period, even if the period has expired: imported rows from expired periods are stored until their tables are
     /// dropped.
     fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<Arc<dyn Member>>> {
@@ -86,9 +67,5 @@ impl<E: Periodic, S: TableStore + Clone + 'static> Member for InPeriods<E, S> {
 
     fn schema_record<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<Option<SchemaRecord>>> {
         async move { self.0.handle_to(table).table().schema_record().await }.boxed()
-    }
-
-    fn check_moved(&self, key: &EntityKey, row: &Row, to: &PartitionKey) -> Result<()> {
-        typed::check_moved::<E>(key, row, to)
     }
 }

@@ -6,15 +6,13 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use table_core::entity::Entity;
 use table_core::etag::IfMatch;
-use table_core::index::{IndexEntry, IndexOf};
+use table_core::index::IndexOf;
 use table_core::key::{EntityKey, PartitionKey};
-use table_core::mixed::{RowOwner, classify_index_row, classify_key, classify_row};
+use table_core::mixed::{RowOwner, classify_index_row};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
-use table_core::query::{EntityRef, TextRange};
+use table_core::query::TextRange;
 use table_core::row::{Row, RowWriter};
-use table_core::schema::EntitySchema;
-use table_core::selection::index_that_hides;
 use table_core::store::TableStore;
 use table_core::table::{SchemaRecord, SchemaWatch};
 use table_core::{Error, Result};
@@ -30,58 +28,10 @@ use crate::tenant::incoming::entity;
 use crate::tenant::lacking::Lacking;
 use crate::tenant::member::Member;
 use crate::tenant::newer;
+use crate::tenant::type_info::OfType;
 
 /// An entity type, represented by its handle.
 pub(super) struct Typed<E: 'static, S, O>(pub(super) Entities<E, S, O>);
-
-/// Returns `true` if a row is an entity of type `E`.
-pub(super) fn owns<E: Entity>(row: EntityRef<'_>) -> bool {
-    is_visible::<E>(row.partition_key) && matches!(classify_row::<E>(row), Ok(RowOwner::Own))
-}
-
-/// Returns `true` if a key has the key format of `E`.
-pub(super) fn owns_key<E: Entity>(key: &EntityKey) -> bool {
-    let partition_key = key.partition_key.as_str();
-    is_visible::<E>(partition_key)
-        && matches!(classify_key::<E>(partition_key, key.row_key.as_str()), Ok(RowOwner::Own))
-}
-
-/// Returns `true` if a row belongs to an index of type `E` in the entities' own partition.
-pub(super) fn has_index_row<E: Entity>(row: EntityRef<'_>) -> bool {
-    let mut indexes = E::INDEXES.iter().map(IndexOf::schema).filter(|index| index.is_same_partition());
-    indexes.any(|index| matches!(classify_index_row::<E>(index, row), Ok(RowOwner::Own)))
-}
-
-/// Returns `false` if the partition belongs to an index of `E` and its rows could decode as entities. Scans skip such a partition, and no entity can be
-/// inserted into it.
-fn is_visible<E: Entity>(partition_key: &str) -> bool {
-    index_that_hides(E::SCHEMA, partition_key).is_none()
-}
-
-/// Checks that an entity may be imported under the PartitionKey `to`. This is the case if neither the entity nor its index rows in the same partition contain
-/// the old PartitionKey as a value.
-pub(super) fn check_moved<E: Entity>(key: &EntityKey, row: &Row, to: &PartitionKey) -> Result<()> {
-    let moved = EntityKey { partition_key: to.clone(), row_key: key.row_key.clone() };
-    let bound = |name: &str| {
-        let error = Error::of(TenantFault::Bound(name.to_owned())).with_table(E::SCHEMA.table);
-        error.with_key(key.partition_key.as_str(), key.row_key.as_str())
-    };
-    let (old, new) =
-        (read_as::<E>(key, row)?, read_as::<E>(&moved, row).map_err(|_| bound(E::SCHEMA.entity))?);
-    if new.key_of()? != moved || new.to_row()? != old.to_row()? {
-        return Err(bound(E::SCHEMA.entity));
-    }
-    for index in E::INDEXES.iter().filter(|index| index.schema().is_same_partition()) {
-        let entry = |entity: &E| {
-            let entry = index.entry(entity)?;
-            Ok::<_, Error>(entry.map(|IndexEntry { key, row }| (key.row_key, row)))
-        };
-        if entry(&old)? != entry(&new)? {
-            return Err(bound(index.schema().name));
-        }
-    }
-    Ok(())
-}
 
 /// Returns the error for an entity that has the same value in a unique index as another entity.
 fn duplicate(finding: Finding) -> Error {
@@ -97,7 +47,7 @@ where
     O: StepRecorder,
 {
     fn copies(&self) -> Option<&dyn SettleCopies<E, Entities<E, S, O>>> {
-        self.0.contributor::<Copies<E, Entities<E, S, O>>>().map(|copies| &*copies.0)
+        self.0.contributor::<Copies<E, Entities<E, S, O>>>().map(|copies| copies.0)
     }
 
     /// Deletes the reference from a copied entity (the source) to an entity that holds its copies. Returns the number of deleted rows.
@@ -112,32 +62,16 @@ where
     }
 }
 
+impl<E: Entity, S, O> OfType for Typed<E, S, O> {
+    type Entity = E;
+}
+
 impl<E, S, O> Member for Typed<E, S, O>
 where
     E: Entity + Send + Sync,
     S: TableStore + Clone + 'static,
     O: StepRecorder,
 {
-    fn schema(&self) -> &'static EntitySchema {
-        E::SCHEMA
-    }
-
-    fn others(&self) -> &'static [&'static EntitySchema] {
-        E::SET_SCHEMAS
-    }
-
-    fn owns(&self, row: EntityRef<'_>) -> bool {
-        owns::<E>(row)
-    }
-
-    fn owns_key(&self, key: &EntityKey) -> bool {
-        owns_key::<E>(key)
-    }
-
-    fn has_index_row(&self, row: EntityRef<'_>) -> bool {
-        has_index_row::<E>(row)
-    }
-
     fn has_remote_row(&self, table: &TableName, key: &EntityKey) -> bool {
         let (nothing, in_table) =
             (RowWriter::new().finish(), |own: TableName| own.folded() == table.folded());
@@ -190,10 +124,6 @@ where
             Ok(failed.or_else(|| incomplete.omits_rows.then(omitted)))
         }
         .boxed()
-    }
-
-    fn check_moved(&self, key: &EntityKey, row: &Row, to: &PartitionKey) -> Result<()> {
-        check_moved::<E>(key, row, to)
     }
 
     fn has_elsewhere(&self) -> bool {

@@ -5,12 +5,12 @@ use table_core::Result;
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
-use table_core::property::{self, Property};
+use table_core::property::Property;
 use table_core::row::{self, Row};
 use table_core::store::TableStore;
 
 use crate::entities::{StepRecorder, read_as};
-use crate::series::{Series, SlotNumber, only_slots, slot_name, sum_overflow, with_slots};
+use crate::series::{Series, SlotNumber, add_to_slots, named_slots, only_slots, with_slots};
 use crate::unit::UnitOfWork;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
@@ -54,25 +54,9 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         E::Value: SlotNumber,
     {
         let before = self.slots_before(entity).await?;
-        let mut sums: Vec<(&str, E::Value)> = Vec::with_capacity(by.len());
-        let mut results = Vec::with_capacity(by.len());
-        for (slot, more) in by {
-            let name = slot_name::<E>(*slot)?;
-            let known = sums.iter().find(|(known, _)| *known == name).map(|(_, sum)| *sum);
-            let stored = match (known, &before) {
-                (Some(sum), _) => sum,
-                (None, Some(before)) => {
-                    property::read::<Option<E::Value>>(before.view(), name, &mut 0)?.unwrap_or(E::Value::ZERO)
-                }
-                (None, None) => E::Value::ZERO,
-            };
-            let sum = stored.sum(*more).ok_or_else(|| sum_overflow(name))?;
-            sums.retain(|(known, _)| *known != name);
-            sums.push((name, sum));
-            results.push(sum);
-        }
-        self.write_slots(entity, &sums).await?;
-        Ok(results)
+        let (slots, sums) = add_to_slots::<E>(before.as_ref(), by)?;
+        self.write_slots(entity, &slots).await?;
+        Ok(sums)
     }
 
     /// Sets slots of a series. Other slots stay unchanged. If the row does not exist, inserts it with the properties of `entity`.
@@ -84,12 +68,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         entity: &E,
         values: impl IntoIterator<Item = (usize, E::Value)>,
     ) -> Result<&mut Self> {
-        let mut named: Vec<(&str, E::Value)> = Vec::new();
-        for (slot, value) in values {
-            let name = slot_name::<E>(slot)?;
-            named.retain(|(known, _)| *known != name);
-            named.push((name, value));
-        }
+        let named = named_slots::<E>(values)?;
         self.write_slots(entity, &named).await?;
         Ok(self)
     }

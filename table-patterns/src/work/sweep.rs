@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::omitted::WholePage;
 use crate::outbox::notes::Note;
 use crate::outbox::record::Outbox;
-use crate::outbox::registry::{self, Entry, kept};
+use crate::outbox::registry::{self, Entry};
 use crate::outbox::rows::{self, Pending, together};
 use crate::outbox::work::Work;
 use crate::paging::Pages;
@@ -151,9 +151,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
                 _ => {}
             }
             let is_idle = (progress.report.pending, progress.report.failed) == (pending, failed);
-            let marked = if is_idle && entry.is_kept() {
-                self.remove_expired(&entry, &mut progress).await.map(|()| false)
-            } else if is_idle && entry.is_erased {
+            let marked = if is_idle && entry.is_erased {
                 self.remove_erased(&entry, &mut progress).await.map(|()| false)
             } else if is_idle {
                 self.mark_quiet(&entry, &mut progress).await
@@ -168,7 +166,8 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Ok(progress.report)
     }
 
-    /// Marks a partition without pending rows as quiet, provided that its last registration was at least two hours ago by the store's clock.
+    /// Marks a partition without pending rows as quiet, provided that it was last registered, and its grants expired, at least two hours ago by the store's
+    /// clock.
     async fn mark_quiet(&self, entry: &Entry, progress: &mut Progress) -> Result<bool> {
         let store = self.outbox.store();
         // The store's time is read only if the partition may be old enough.
@@ -176,17 +175,6 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
             return Ok(false);
         }
         registry::mark_quiet(store, entry, progress.time(store).await?).await
-    }
-
-    /// Removes the registry rows of a partition for expired grants. Such rows keep the partition active. After they are removed, the next sweep may mark the
-    /// partition as quiet.
-    async fn remove_expired(&self, entry: &Entry, progress: &mut Progress) -> Result<()> {
-        let store = self.outbox.store();
-        // The store's time is read only if a grant may have expired.
-        if !entry.has_expired(self.outbox.runtime().now()) {
-            return Ok(());
-        }
-        kept::remove_expired(store, entry, progress.time(store).await?).await
     }
 
     async fn remove_erased(&self, entry: &Entry, progress: &mut Progress) -> Result<()> {

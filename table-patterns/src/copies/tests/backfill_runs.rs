@@ -30,7 +30,7 @@ fn restarted<E: Entity>(handle: &Handle<E>, note: &'static str) -> Handle<E> {
     let handle = block_on(handle.clone().create_if_missing()).unwrap();
     let restart = move |record: &mut SchemaRecord| {
         record.pending.clear();
-        fence::restart(record, note, "range  pass-1");
+        fence::restart(record, note, 1);
     };
     block_on(handle.table().update_schema_record(restart)).unwrap();
     handle

@@ -41,7 +41,7 @@ const NOTE: &str = "keeps copied_by Lead";
 fn reopened(company: &Company) -> Company {
     let mut later = company.after(1, |store| store.pages_of(1));
     later.employees = block_on(later.employees.clone().create_if_missing()).unwrap();
-    let restart = |record: &mut SchemaRecord| fence::restart(record, NOTE, "range  pass-1");
+    let restart = |record: &mut SchemaRecord| fence::restart(record, NOTE, 1);
     block_on(later.employees.table().update_schema_record(restart)).unwrap();
     later
 }
@@ -120,7 +120,7 @@ fn pat_den_2_a_superseded_backfill_of_copies_asks_for_another_run() {
         let mut rival = Some(rival);
         later.store.script(move |_: Call, number| match rival.take_if(|_| number == request) {
             Some(rival) => Fault::Meanwhile(Box::new(move || {
-                let restart = |record: &mut SchemaRecord| fence::restart(record, NOTE, "range  pass-7");
+                let restart = |record: &mut SchemaRecord| fence::restart(record, NOTE, 7);
                 block_on(rival.table().update_schema_record(restart)).unwrap();
             })),
             None => Fault::None,
@@ -156,7 +156,7 @@ fn pat_den_2_no_failed_entity_of_a_backfill_is_lost() {
             block_on(engine.untyped("Desk").unwrap().insert_or_replace(&bad)).unwrap();
             let restart = |record: &mut SchemaRecord| {
                 for note in NOTES {
-                    fence::restart(record, note, "range  pass-1");
+                    fence::restart(record, note, 1);
                 }
             };
             block_on(tickets.table().update_schema_record(restart)).unwrap();

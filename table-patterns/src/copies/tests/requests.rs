@@ -27,7 +27,7 @@ fn backfilled(engine: &Engine, page: usize, is_ordered: bool) -> (CopiesReport, 
     let outbox = Outbox::new(store.clone(), engine.clone(), QueueName::new("copies").unwrap());
     let employees: Entities<Employee, _, _> = Entities::from(outbox);
     let employees = block_on(employees.create_if_missing()).unwrap();
-    let restart = |record: &mut SchemaRecord| fence::restart(record, NOTE, "range  pass-1");
+    let restart = |record: &mut SchemaRecord| fence::restart(record, NOTE, 1);
     block_on(employees.table().update_schema_record(restart)).unwrap();
     store.heal();
     let report = block_on(employees.backfill_copies().page(page).assume_no_older_programs().run()).unwrap();

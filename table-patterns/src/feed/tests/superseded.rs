@@ -22,7 +22,7 @@ struct Visit {
 const NOTE: &str = "keeps feed";
 
 /// Makes the feed pending, with a new pass.
-fn restart<O>(visits: &Entities<Visit, FaultyStore<Engine>, O>, pass: &'static str) {
+fn restart<O>(visits: &Entities<Visit, FaultyStore<Engine>, O>, pass: u64) {
     let restart = |record: &mut SchemaRecord| fence::restart(record, NOTE, pass);
     block_on(visits.table().update_schema_record(restart)).unwrap();
 }
@@ -34,11 +34,11 @@ fn imp_6_a_superseded_backfill_of_a_feed_asks_for_another_run() {
         let engine = Engine::in_memory();
         let store = FaultyStore::new(engine.clone());
         let visits = block_on(store.entities::<Visit>().create_if_missing()).unwrap();
-        restart(&visits, "begun pass-6");
+        restart(&visits, 6);
         let rival = block_on(FaultyStore::new(engine).entities::<Visit>().create_if_missing()).unwrap();
         let mut rival = Some(rival);
         store.script(move |_: Call, number| match rival.take_if(|_| number == request) {
-            Some(rival) => Fault::Meanwhile(Box::new(move || restart(&rival, "begun pass-7"))),
+            Some(rival) => Fault::Meanwhile(Box::new(move || restart(&rival, 7))),
             None => Fault::None,
         });
         let delay = block_on(visits.backfill_feed().assume_no_older_programs().run()).unwrap();

@@ -40,17 +40,6 @@ pub(crate) enum ListFault {
     #[fault(InvalidInput)]
     NoBlobs,
     #[cfg(feature = "blobs")]
-    #[error("`{folder}` is not a valid part of a blob name")]
-    #[fault(InvalidInput)]
-    Folder { folder: String, source: object_store::path::Error },
-    #[cfg(feature = "blobs")]
-    #[error(
-        "writing the list to blob `{0}` took more than half of the grace period, and the collector could remove the blob; set a \
-         longer grace period"
-    )]
-    #[fault(InvalidInput, "PAT-LARGE-2")]
-    Slow(String),
-    #[cfg(feature = "blobs")]
     #[error("the list names blob `{0}`, which was not uploaded for this list; check the index with repair")]
     #[fault(EntityMismatch, "PAT-LARGE-2")]
     OthersBlob(String),

@@ -78,14 +78,13 @@ fn built<I: Index<Entity = Staff>>(
 
 /// Makes a stored position of a backfill unusable, as if a release with other indexes continued it.
 fn displace(table: &Entities<Staff, Store>) {
-    let displaced = |text: &String| {
-        let (position, pass) = text.rsplit_once(" pass-")?;
-        let (position, _) = position.rsplit_once(' ')?;
-        Some(format!("{position} 0000000000000001 pass-{pass}"))
-    };
     let change = |record: &mut SchemaRecord| {
         for text in record.progress.values_mut() {
-            *text = displaced(text).unwrap_or_else(|| text.clone());
+            let mut progress: serde_json::Value = serde_json::from_str(text).unwrap();
+            if let Some(ranges) = progress.pointer_mut("/pass/at/next/position/ranges") {
+                *ranges = 1.into();
+                *text = progress.to_string();
+            }
         }
     };
     block_on(table.table().update_schema_record(change)).unwrap();

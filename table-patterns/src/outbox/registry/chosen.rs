@@ -6,7 +6,7 @@ use table_core::store::TableStore;
 use table_core::{Error, Result};
 
 use crate::outbox::fault::OutboxFault;
-use crate::outbox::registry::{Entry, KEYS, SWEEPS, entry, kept};
+use crate::outbox::registry::{Entry, KEYS, SWEEPS, entry};
 use crate::paging::{Pages, none_if_missing};
 
 /// A uniform random sample of a stream of unknown length (reservoir sampling). Its memory use does not depend on this length.
@@ -37,9 +37,8 @@ impl<T> Sample<T> {
     }
 }
 
-/// Returns all active partitions, and at most `most` quiet partitions, chosen at random. Partitions that grants keep active are included. The result contains
-/// no duplicates. Calls `fail` with the error of each registry row that is invalid or that the store cannot represent. Holds only the returned partitions in
-/// memory.
+/// Returns all active partitions, and at most `most` quiet partitions, chosen at random. Calls `fail` with the error of each registry row that is invalid or
+/// that the store cannot represent. Holds only the returned partitions in memory.
 pub(crate) async fn chosen<S: TableStore>(
     store: &S,
     registry: &str,
@@ -47,16 +46,10 @@ pub(crate) async fn chosen<S: TableStore>(
     mut fail: impl FnMut(Error) + Send,
 ) -> Result<Vec<Entry>> {
     let name = TableName::new(registry)?;
-    // A partition with a grant is active even if its registration is marked as quiet. Therefore, the grants are read first.
-    let mut kept = kept::by_partition(store, &name).await?;
     let (mut chosen, mut quiet) = (Vec::new(), Sample::new(most));
     let mut take = |row: EntityRef<'_>| match entry(row) {
-        Ok(_) if kept::active_until(row).is_some() => {}
-        Ok(entry) => match kept.remove(&kept::partition_of(&entry)) {
-            Some((_, kept)) => chosen.push(Entry { kept, ..entry }),
-            None if entry.is_quiet => quiet.offer(entry, &mut random),
-            None => chosen.push(entry),
-        },
+        Ok(entry) if entry.is_quiet => quiet.offer(entry, &mut random),
+        Ok(entry) => chosen.push(entry),
         // Rows in the partitions `KEYS` and `SWEEPS` are not registrations.
         Err(_) if [KEYS, SWEEPS].contains(&row.partition_key) => {}
         Err(error) => fail(error.with_table(name.as_str()).with_key(row.partition_key, row.row_key)),
@@ -76,9 +69,6 @@ pub(crate) async fn chosen<S: TableStore>(
     for _ in 0..skipped {
         fail(Error::of(OutboxFault::OmittedRegistry).with_table(name.as_str()));
     }
-    // Grants keep these partitions active, although their registrations were removed after an erasure.
-    let unregistered = kept.into_values();
-    chosen.extend(unregistered.map(|(row, kept)| Entry { is_quiet: false, is_erased: false, kept, ..row }));
     chosen.extend(quiet.items);
     Ok(chosen)
 }

@@ -50,7 +50,7 @@ impl Export<'_> {
             let Ok(blob) = text.parse::<BlobRef>() else { continue };
             let Some(folder) = place.folder_with(blob.path())? else {
                 // User-entered text may look like a blob address, for example `Meeting 3 20261126`.
-                if !is_upload(blob.path(), table.as_str(), [row.partition_key, row.row_key]) {
+                if !is_upload(blob.path(), table, [row.partition_key, row.row_key]) {
                     continue;
                 }
                 let error = Error::of(TenantFault::UnknownBlob(blob.path().to_owned()));

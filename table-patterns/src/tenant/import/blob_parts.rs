@@ -68,7 +68,7 @@ impl Import<'_> {
         let places = self.places();
         let mut partitions = places.get(part.place).into_iter().flat_map(|place| &place.partitions);
         partitions.any(|partitions| match partitions {
-            Partitions::Is(text) => (folder.encode)(text) == segment,
+            Partitions::Is(text) => folder.store.kind.encode(text) == segment,
             Partitions::Begin(prefix) => begins_with(beginning, prefix) != Some(false),
         })
     }

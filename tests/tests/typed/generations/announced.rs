@@ -320,7 +320,7 @@ impl Announced {
     /// Returns `true` if a run of the backfill has blocked older programs. It must not have begun to copy entities into the index yet.
     fn is_closing(&self) -> bool {
         let record = block_on(self.new.table().schema_record()).unwrap().unwrap();
-        record.progress.values().any(|position| position.starts_with("closing"))
+        record.progress.values().any(|position| position.contains("closing"))
     }
 
     /// Returns `true` if a sighting (a stored record of an older program) is less than an hour old.

@@ -1,21 +1,28 @@
 //! Tests which registered partitions a sweep reads, and how many partitions it holds in memory.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::ErrorCode;
 use table_core::embedded::Engine;
 use table_core::key::PartitionKey;
-use table_core::runtime::Runtime;
+use table_core::operation::OperationKind;
+use table_core::retry::Retry;
+use table_core::runtime::{Runtime, ticks_of};
 use table_core::testing::LimitedStore;
 
 use super::*;
 use crate::outbox::REGISTRY;
-use crate::outbox::registry::{Mark, change_row, entry_row, key_of, put};
+use crate::outbox::registry::entry::{Mark, marked, registration};
+use crate::outbox::registry::{kept, key_of, may_be_quiet, put, renew};
 use crate::tests::faults::FaultyStore;
-use table_core::etag::IfMatch;
-use table_core::operation::OperationKind;
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+/// The time, in ticks, at which the last grant expires.
+const UNTIL: u64 = 710_000_000_000_000_000;
 
 type Store = FaultyStore<LimitedStore<Engine>>;
 
@@ -25,10 +32,10 @@ enum State {
     Active,
     Quiet,
     Erased,
-    /// A quiet partition that a grant keeps active.
+    /// A quiet partition that a grant makes active.
     QuietKept,
-    /// A partition with a grant whose registration was removed.
-    OnlyKept,
+    /// An erased partition that a grant makes active.
+    ErasedKept,
 }
 
 fn store(is_ordered: bool, page: usize) -> Store {
@@ -40,19 +47,18 @@ fn register(store: &Store, number: usize, state: State) {
     let (table, partition) =
         (TableName::new("Company").unwrap(), PartitionKey::new(format!("p{number}")).unwrap());
     let key = key_of(&table, &partition).unwrap();
-    let mark = match state {
-        State::Active => None,
-        State::Quiet | State::QuietKept => Some(Mark::Quiet),
-        State::Erased | State::OnlyKept => Some(Mark::Erased),
+    let row = match state {
+        State::Active => registration(&table, None),
+        State::Quiet | State::QuietKept => marked(&table, Mark::Quiet),
+        State::Erased | State::ErasedKept => marked(&table, Mark::Erased),
     };
     block_on(async {
-        put(store, REGISTRY, &key, OperationKind::InsertOrReplace(entry_row(&table, mark))).await?;
-        if matches!(state, State::QuietKept | State::OnlyKept) {
-            kept::keep(store, &table, &partition, 700_000_000_000_000_000).await?;
-            kept::keep(store, &table, &partition, 710_000_000_000_000_000).await?;
-        }
-        if state == State::OnlyKept {
-            change_row(store, &key, OperationKind::Delete(IfMatch::Any)).await?;
+        put(store, REGISTRY, &key, OperationKind::InsertOrReplace(row)).await?;
+        if matches!(state, State::QuietKept | State::ErasedKept) {
+            for until in [700_000_000_000_000_000, UNTIL, 690_000_000_000_000_000] {
+                kept::keep((store, &Retry::default()), &table, &partition, until).await?;
+            }
+            renew(store, &table, &partition).await?;
         }
         Ok::<_, Error>(())
     })
@@ -70,7 +76,7 @@ proptest! {
     fn pat_ec_8_a_sweep_reads_each_active_partition_once_and_some_of_the_quiet_ones(
         states in prop::collection::vec(
             prop::sample::select(vec![
-                State::Active, State::Quiet, State::Quiet, State::Erased, State::QuietKept, State::OnlyKept,
+                State::Active, State::Quiet, State::Quiet, State::Erased, State::QuietKept, State::ErasedKept,
             ]),
             0..40,
         ),
@@ -86,9 +92,11 @@ proptest! {
             let number: usize = entry.partition_key.as_str()[1..].parse().unwrap();
             *times.entry(number).or_insert(0) += 1;
             let state = states[number];
-            let is_kept = matches!(state, State::QuietKept | State::OnlyKept);
-            prop_assert_eq!((entry.kept.len(), entry.is_kept()), (if is_kept { 2 } else { 0 }, is_kept));
-            prop_assert_eq!(entry.is_quiet, matches!(state, State::Quiet | State::QuietKept));
+            let is_kept = matches!(state, State::QuietKept | State::ErasedKept);
+            prop_assert_eq!(entry.until, if is_kept { UNTIL } else { 0 });
+            let hours = |hours: u64| UNTIL + hours * ticks_of(HOUR);
+            prop_assert!(!is_kept || (!may_be_quiet(entry, hours(1)) && may_be_quiet(entry, hours(2))));
+            prop_assert_eq!(entry.is_quiet, state == State::Quiet);
             prop_assert_eq!(entry.is_erased, state == State::Erased);
         }
         prop_assert!(times.values().all(|times| *times == 1), "{:?}", times);
