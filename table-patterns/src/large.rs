@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | table | `Sales` / `000223` | the entity, with the address, length and checksum of each blob in one property |
 //! | blobs | `staff/blobs/employees/=53ales/000223/0635338512000000000_864000000000_5f0c…` | the value |
-//! | blobs | `staff/orphans/employees/=53ales/000223/0635338512000000000_864000000000_5f0c…/0635347152000000000` | a marker with the time at which the collector first found the blob unreferenced |
+//! | blobs | `staff/orphans/blobs/employees/=53ales/000223/0635338512000000000_864000000000_5f0c…/0635347152000000000` | a marker with the time at which the collector first found the blob unreferenced |
 //!
 //! Each upload has a unique name. It contains the start time of the upload and the writer's grace period, both in ticks, and a random number. A blob never
 //! changes. The name does not contain the field, because fields can be renamed. The collector keeps a blob if any property of the entity contains the blob's

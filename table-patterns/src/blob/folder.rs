@@ -19,7 +19,8 @@ pub(crate) struct BlobFolder {
     pub(crate) table: TableName,
     /// The folder that contains the blobs.
     pub(crate) values: Path,
-    /// The folder that contains the marks. Each mark identifies an orphaned blob.
+    /// The folder that contains the marks. Each mark identifies an orphaned blob. Each kind of blob has its own folder, because a collector removes all marks
+    /// for which it finds no blob.
     pub(crate) marks: Path,
 }
 
@@ -29,13 +30,13 @@ impl BlobStore {
     /// # Errors
     /// `InvalidInput` if the prefix is not a valid path.
     pub(crate) fn folder(&self, table: &TableName) -> Result<BlobFolder> {
-        let folder = |kind| {
+        let folder = |parent: &str| {
             // Table names consist of letters and digits and are case-insensitive (TBL-2, TBL-4).
-            let folder = format!("{}/{kind}/{}", self.prefix, table.folded());
+            let folder = format!("{}/{parent}{}/{}", self.prefix, self.kind.folder, table.folded());
             Path::parse(folder.trim_start_matches('/'))
                 .map_err(|source| Error::of(UploadFault::Folder { folder, source }))
         };
-        let (values, marks) = (folder(self.kind.folder)?, folder("orphans")?);
+        let (values, marks) = (folder("")?, folder("orphans/")?);
         Ok(BlobFolder { store: self.clone(), table: table.clone(), values, marks })
     }
 }

@@ -1,6 +1,7 @@
 mod declared;
 mod faults;
 mod graces;
+mod lists;
 mod orphans;
 mod several;
 

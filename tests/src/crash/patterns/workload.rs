@@ -105,7 +105,7 @@ impl<'a> Hand<'a> {
             Some(Kind::Holder) => self.holder().await,
             Some(Kind::Viewed) => self.sale().await,
             Some(Kind::Listed) => self.reader().await,
-            Some(Kind::Agent | Kind::Ticket) => self.desk().await,
+            Some(Kind::Agent | Kind::Ticket) => Box::pin(self.desk()).await,
             Some(Kind::Entry) => self.post().await,
             None => Err(Error::new(ErrorCode::InvalidInput, "there is no such hand")),
         }

@@ -12,6 +12,7 @@ use table_patterns::outbox::Outbox;
 use table_patterns::work::{Sweep, Worker};
 use tests::time::Time;
 
+#[expect(clippy::duplicated_attributes, reason = "each index has separate attributes")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Parcels")]
 #[partition_key(depot)]
