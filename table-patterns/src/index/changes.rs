@@ -6,12 +6,13 @@ use table_core::key::EntityKey;
 use table_core::query::EntityRef;
 use table_core::row::Row;
 use table_core::schema::{IndexKind, IndexSchema};
-use table_core::{ErrorCode, Result};
+use table_core::{Error, ErrorCode, Result};
 
 use crate::entities::read_as;
+use crate::index::fault::IndexFault;
 use crate::index::reserved::check_reserved;
 use crate::index::whole::{StoredValues, with_values};
-use crate::outbox::keys::guard_key;
+use crate::outbox::keys::GUARDED_UNITS;
 
 /// A change that one entity causes in an index: to its copy, or to a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +116,11 @@ pub(crate) fn stored_entry<E: Entity>(index: &IndexOf<E>, entity: &E) -> Result<
 /// `PropertyValueTooLarge` (KEY-8) if the key is too long.
 pub(crate) fn with_room(index: &IndexSchema, entry: Option<IndexEntry>) -> Result<Option<IndexEntry>> {
     if let Some(entry) = entry.as_ref().filter(|_| !index.is_same_partition()) {
-        guard_key(&entry.key)?;
+        let EntityKey { partition_key, row_key } = &entry.key;
+        if row_key.as_str().encode_utf16().count() > GUARDED_UNITS {
+            return Err(Error::of(IndexFault::LongKey { index: index.name, most: GUARDED_UNITS })
+                .with_key(partition_key.as_str(), row_key.as_str()));
+        }
     }
     Ok(entry)
 }

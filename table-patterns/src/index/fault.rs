@@ -57,6 +57,12 @@ pub(crate) enum IndexFault {
     #[fault(OutOfRangeInput, "PAT-EC-8")]
     Reserved { index: &'static str, field: &'static str },
     #[error(
+        "the RowKey of the entry in index `{index}` is too long: entries in another partition or table have at most {most} UTF-16 code units; shorten the value, \
+         or declare a hash of it as the key part"
+    )]
+    #[fault(PropertyValueTooLarge, "KEY-8")]
+    LongKey { index: &'static str, most: usize },
+    #[error(
         "the table has no stored schema, so the state of its indexes is unknown; open it first with \
          `create_if_missing`"
     )]

@@ -7,6 +7,8 @@ use crate::outbox::fault::OutboxFault;
 
 /// The prefix of the `RowKey`s of guards. The guarded entity's RowKey follows it.
 pub const GUARD_PREFIX: &str = "\u{FFFC}guard_";
+/// The maximum length of a guarded entity's RowKey, in UTF-16 code units. [`GUARD_PREFIX`] has seven code units.
+pub(crate) const GUARDED_UNITS: usize = limits::KEY_UNITS_PORTABLE - 7;
 
 /// Returns the key of the guard for a target entity.
 ///
@@ -16,8 +18,7 @@ pub(crate) fn guard_key(target: &EntityKey) -> Result<EntityKey> {
     let row_key = format!("{GUARD_PREFIX}{}", target.row_key);
     let units = row_key.encode_utf16().count();
     if units > limits::KEY_UNITS_PORTABLE {
-        let most = limits::KEY_UNITS_PORTABLE - GUARD_PREFIX.encode_utf16().count();
-        return Err(Error::of(OutboxFault::TargetKey(most))
+        return Err(Error::of(OutboxFault::TargetKey(GUARDED_UNITS))
             .with_key(target.partition_key.as_str(), target.row_key.as_str()));
     }
     Ok(EntityKey { partition_key: target.partition_key.clone(), row_key: RowKey::new(row_key)? })

@@ -250,8 +250,7 @@ impl World {
     }
 
     pub(super) fn worker(&self, process: &Process) -> Worker<Store, Queues> {
-        let options =
-            WorkerOptions { messages_per_receive: 3, poison_after: 1_000, ..WorkerOptions::default() };
+        let options = WorkerOptions { messages_per_receive: 3, ..WorkerOptions::default() };
         let worker =
             Worker::with_options(self.outbox(process), options).with_index_handler(&self.employees(process));
         // Copies and views must read their sources from the primary. A worker that receives stale responses therefore does not update copies.
@@ -302,11 +301,13 @@ impl World {
         .unwrap();
     }
 
-    /// Completes all work by running sweeps, a worker and the view with correct responses. Returns the number of changes still pending.
+    /// Completes all work by requeuing the poison that unreadable rows caused, and by running sweeps, a worker and the view with correct responses. Returns the
+    /// number of changes still pending.
     pub(super) fn recover(&self) -> u64 {
         self.mend();
         block_on(self.view(&Process::alive()).retry_poison()).unwrap();
         for _ in 0..5 {
+            block_on(self.outbox(&Process::alive()).requeue_poison_if(|_| true)).unwrap();
             self.pass(800);
             self.sweep(Skew::None);
             block_on(self.worker(&Process::alive()).run_until_idle()).unwrap();
