@@ -82,7 +82,10 @@ mod tests {
         assert_eq!(note("", ""), Phase::Ready);
         assert_eq!(note("index ByNameAndAge", ""), Phase::Ready);
         assert_eq!(note("property Age\nindex ByName", ""), Phase::Announced);
-        assert_eq!(note("index ByName", "index ByName\t{\"closing\":5}"), Phase::Closing);
+        assert_eq!(
+            note("index ByName", "index ByName\t{\"closing\":{\"since\":7,\"by\":5}}"),
+            Phase::Closing
+        );
         assert_eq!(note("index ByName", "index ByName\t{\"pass\":{\"id\":5,\"at\":null}}"), Phase::Rows);
         let pass = |index: &str, next: &str| {
             let failed = "{\"phase\":\"rows\",\"position\":{}}";

@@ -100,8 +100,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
             if let Some(rest) = rest(sightings.now, *first).max(rest_of_sighting(&sightings)) {
                 return Ok((None, rest));
             }
-            // The random number prevents one run from ending a refusal that another run has begun.
-            let closing = closing(self.retry.runtime().random());
+            // Concurrent runs may read the same time. The random number prevents one run from ending a refusal that another run has begun.
+            let closing = closing(sightings.now, self.retry.runtime().random());
             if self.update_if_seen(seen, |layout| close(layout, note, &closing)).await?.is_none() {
                 return Ok((None, AGAIN));
             }

@@ -1,4 +1,4 @@
-//! Arithmetic with columns. The result is no value, so using it is a compile error that suggests the right form.
+//! Arithmetic with columns. The result is not a value, so using it is a compile error that suggests the right form.
 
 use std::marker::PhantomData;
 use std::ops::{Add, Div, Mul, Sub};

@@ -13,8 +13,13 @@ use crate::entities::Entities;
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Progress<P> {
-    /// Older programs are refused, but the pass has not begun. The number is random and identifies the refusal.
-    Closing(u64),
+    /// Older programs are refused, but the pass has not begun.
+    Closing {
+        /// The store's time when the refusal began, in ticks.
+        since: u64,
+        /// A random number. Together with the time, it identifies the refusal.
+        by: u64,
+    },
     /// The pass has begun.
     Pass {
         /// The identity of the pass, a random number.
@@ -30,9 +35,9 @@ impl<P: Serialize> Progress<P> {
     }
 }
 
-/// Returns the progress of a backfill that refuses older programs. `number` is a random number.
-pub(super) fn closing(number: u64) -> String {
-    Progress::<()>::Closing(number).text()
+/// Returns the progress of a backfill that refuses older programs since the given time. `by` is a random number.
+pub(super) fn closing(since: u64, by: u64) -> String {
+    Progress::<()>::Closing { since, by }.text()
 }
 
 /// Returns the progress of a new pass. `id` is a random number.

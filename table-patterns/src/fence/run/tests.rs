@@ -36,7 +36,7 @@ fn a_pass_continues_at_its_position_and_an_unreadable_position_is_the_start() {
         let at = Place { range: 3 };
         assert_eq!(run(&Progress::Pass { id, at: &at }.text()), Some((id, at)));
         assert_eq!(run(&Progress::Pass { id, at: "rows" }.text()), Some((id, Place::default())));
-        assert_eq!(run(&closing(id)), None);
+        assert_eq!(run(&closing(7, id)), None);
     }
     for other in ["", "closing 7", "rows 0  00 pass-07", "{}", "{\"pass\":{}}"] {
         assert_eq!(run(other), None, "{other}");

@@ -9,7 +9,7 @@ use super::*;
 
 /// The time between two deliveries, in ticks. It exceeds every delay between attempts.
 const ROUND: u64 = 20 * 600_000_000;
-/// One fault in each of these many deliveries.
+/// One of this many deliveries has a fault.
 const EVERY: usize = 3;
 
 /// A handler whose target does not answer while it is down. If `hangs` is `true`, the call never ends.
