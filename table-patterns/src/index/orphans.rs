@@ -18,7 +18,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// names have a different format are ignored.
     ///
     /// # Errors
-    /// `InvalidInput` if the table has no [`ListBlobs`]; any error from the table or the blob store.
+    /// `InvalidInput` if the table has no [`ListBlobs`](crate::index::ListBlobs); any error from the table or the blob store.
     pub async fn collect_orphaned_lists(&self) -> Result<Collected> {
         let Some(blobs) = self.list_blobs() else {
             return Err(Error::of(ListFault::NoBlobs));
