@@ -51,6 +51,9 @@ pub(crate) enum OutboxFault {
     )]
     #[fault(EntityMismatch)]
     OmittedRegistry,
+    #[error("the version of message `{0}` is 0; set `VERSION` to 1 or more")]
+    #[fault(InvalidInput)]
+    NoVersion(&'static str),
     #[error("the intent has no steps; add at least one")]
     #[fault(InvalidInput, "PAT-EC-8")]
     Empty,

@@ -239,7 +239,8 @@ impl Step {
     /// Creates a step that passes a message to its [`Handler`](crate::work::Handler).
     ///
     /// # Errors
-    /// `InvalidInput` if the message cannot be represented as JSON, for example because it contains a map whose keys are not strings.
+    /// `InvalidInput` if the message cannot be represented as JSON, for example because it contains a map whose keys are not strings, or if its
+    /// [`VERSION`](Message::VERSION) is 0.
     pub fn call<M: Message>(message: &M) -> Result<Self> {
         let payload = message::encode(message)?;
         Ok(Self::Call { name: M::NAME.to_owned(), version: M::VERSION, payload })

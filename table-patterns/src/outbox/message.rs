@@ -54,7 +54,13 @@ pub trait Message: Serialize + DeserializeOwned + Send + Sync + 'static {
 }
 
 /// Encodes a message as JSON.
+///
+/// # Errors
+/// `InvalidInput` if the message cannot be represented as JSON, or if the version of its type is 0, which marks the steps of patterns.
 pub(crate) fn encode<M: Message>(message: &M) -> Result<String> {
+    if M::VERSION == 0 {
+        return Err(Error::of(OutboxFault::NoVersion(M::NAME)));
+    }
     serde_json::to_string(message)
         .map_err(|source| Error::of(OutboxFault::Unwritable { name: M::NAME, source }))
 }

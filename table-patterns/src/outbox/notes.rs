@@ -58,10 +58,14 @@ impl Pending {
 
     /// Returns the row with its notes. Properties that other programs have added are omitted.
     fn noted(&self) -> Result<Row> {
-        let mut writer = RowWriter::with_capacity(4);
-        let failures = (FAILURES, Some(self.failures.into()));
-        let times = [(PROMPTED, self.prompted), (NOT_BEFORE, Some(self.not_before)), (WAIT, Some(self.wait))];
-        for (name, value) in times.into_iter().chain([failures]) {
+        let mut writer = RowWriter::with_capacity(5);
+        let numbers = [
+            (PROMPTED, self.prompted),
+            (FAILURES, Some(self.failures.into())),
+            (NOT_BEFORE, Some(self.not_before)),
+            (WAIT, Some(self.wait)),
+        ];
+        for (name, value) in numbers {
             if let Some(value) = value {
                 writer.property(name, number(value));
             }

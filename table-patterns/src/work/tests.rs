@@ -32,6 +32,7 @@ mod long_outages;
 mod lost_claims;
 mod many_keys;
 mod many_rows;
+mod order;
 mod polls;
 mod requeue;
 mod running;

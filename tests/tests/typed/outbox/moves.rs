@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pollster::block_on;
 use table_core::embedded::{EngineOptions, FaultInjection};
-use table_core::{Engine, Entity, IfMatch, QueueName};
+use table_core::{Engine, Entity, IfMatch, QueueName, TableEntity, TableStoreExt};
 use table_patterns::EntityStore;
 use table_patterns::outbox::Outbox;
 use table_patterns::work::{Sweep, Worker};
@@ -105,5 +105,27 @@ fn pat_ec_4_an_outage_makes_no_poison_of_an_intent_whose_value_is_contested() {
             found.map(|found| found.owner().partition_key.as_str().to_owned()).as_deref(),
             Some("bergen")
         );
+    });
+}
+
+#[test]
+fn pat_ec_5_an_index_entry_that_cannot_be_written_does_not_stop_the_other_entries() {
+    block_on(async {
+        let time = Time::default();
+        let store = time.engine();
+        let queue = QueueName::new("parcels").unwrap();
+        let outbox = Outbox::with_runtime(store.clone(), store.clone(), queue, time.runtime());
+        outbox.create_queues().await.unwrap();
+        let parcels = store.entities_with_outbox::<Parcel, _>(outbox.clone()).with_runtime(time.runtime());
+        let parcels = parcels.create_if_missing().await.unwrap();
+        // Another program has a row at the key of the first entry.
+        let strange = TableEntity::new("N1", "code").unwrap().with("A", 1);
+        store.untyped("Tracking").unwrap().insert(&strange).await.unwrap();
+        parcels.insert(&Parcel { depot: "oslo".into(), number: 1, code: "N1".into() }).await.unwrap();
+        let worker = Worker::new(outbox.clone()).with_index_handler(&parcels);
+        worker.run_until_idle().await.unwrap();
+        assert!(worker.metrics().failures > 0, "{:?}", worker.metrics());
+        assert_eq!(parcels.query_eventual(Parcel::by_code("N1")).collect().await.unwrap().len(), 1);
+        assert_eq!(parcels.keys_of(Parcel::all("N1")).await.unwrap().len(), 1);
     });
 }
